@@ -33,10 +33,10 @@ def stopped(page):
 
 
 @pytest.mark.parametrize("address", [
-    "", "#search=lamp", "?archive=/archives/lamp.wacz#view=pages", "?archive=/archives/lamp.wacz"])
+    "", "#search=lamp", "#activity", "#settings", "?archive=/archives/lamp.wacz#view=pages", "?archive=/archives/lamp.wacz"])
 def test_each_view_says_that_the_server_has_stopped(lamp_host, page, address):
     page.goto(f"{lamp_host.home}/{address}")
-    expect(page.get_by_text("Lamps").first).to_be_visible()
+    expect(page.get_by_text({"#activity": "No active jobs", "#settings": "Appearance"}.get(address, "Lamps")).first).to_be_visible()
     if address.endswith(".wacz"):
         # While the viewer opens a page, its panel says it instead.
         expect(Viewer(page).read("h1")).to_have_text("Lamp one")
@@ -47,6 +47,19 @@ def test_each_view_says_that_the_server_has_stopped(lamp_host, page, address):
     lamp_host.start()
     expect(banner).to_have_count(0)
     expect(page.locator("#announcements")).to_have_text("replayhost is running again.")
+
+
+def test_view_loads_when_the_server_is_back(lamp_host, page):
+    """The server stops before the view was ever shown."""
+    page.goto(lamp_host.home)
+    expect(page.get_by_role("link", name="Lamps", exact=True)).to_be_visible()
+    lamp_host.stop()
+    page.get_by_role("link", name="Activity", exact=True).click()
+    expect(page.get_by_role("heading", name="This view can't be loaded")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("replayhost has stopped")
+    lamp_host.start()
+    expect(page.get_by_text("No active jobs")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_search_is_repeated(lamp_host, page):
@@ -95,6 +108,7 @@ def test_result_of_a_verification_is_read_again(lamp_host, page):
     page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz#view=details")
     section = page.get_by_role("region", name="Verification")
     button = section.get_by_role("button", name="Verify again")
+    expect(button).to_be_visible()
     page.route("**/api/archives/lamp", lambda route: route.abort("connectionrefused"))
     button.click()
     expect(section.get_by_role("alert")).to_contain_text("Can't read the result")

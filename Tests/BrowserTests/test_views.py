@@ -91,6 +91,15 @@ def show_activity(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/#activity")
     expect(page.get_by_role("region", name="Failures")).to_contain_text("No space left")
+    expect(page.get_by_role("region", name="In progress")).to_contain_text("Verifying 4 of 10 archives")
+
+
+def show_tray(host, page, folder):
+    fake = FakeJobs(page.context)
+    for number in range(10):
+        fake.job(id=10 + number, kind="verify", subject=f"{number}.wacz", state="done" if number < 4 else "waiting")
+    fake.events.clear()
+    show_library(host, page, folder)
     expect(page.get_by_role("region", name="Progress", exact=True)).to_contain_text("Verifying 4 of 10 archives")
 
 
@@ -250,7 +259,7 @@ VIEWS = {
     "imports-nothing": show_imports_that_add_nothing, "unknown-url": show_unknown_url,
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
     "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
-    "activity": show_activity, "activity-none": show_no_activity, "settings": show_settings, "shortcuts": show_shortcuts,
+    "tray": show_tray, "activity": show_activity, "activity-none": show_no_activity, "settings": show_settings, "shortcuts": show_shortcuts,
     "add-from-computer": show_add_from_computer, "import-failed": show_failed_import, "new-collection": show_new_collection,
     "metadata": show_archive_with_metadata, "edit": show_edit, "archive-menu": show_archive_menu, "title": show_edited_title,
     "urls": show_urls, "files": show_files, "timeline": show_timeline, "collection-overview": show_overview_of_collection,

@@ -57,7 +57,7 @@ async function show(route, traversed = false) {
 }
 
 function keepFocus() {
-    if (document.activeElement === document.body) root.querySelector("h1")?.focus({ preventScroll: true });
+    if (document.activeElement === document.body) root.querySelector("main h1")?.focus({ preventScroll: true });
 }
 
 function showProblem(title, error) {

@@ -1,6 +1,6 @@
 /** The view of all activity: what is going on, and what failed. */
 import { groupFrom, otherKinds } from "../components/activity-text.js";
-import { followImports } from "../components/import-queue.js";
+import { followImports, imports } from "../components/import-queue.js";
 import { errorBlock } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/shell.js";
 import { activeJobs, followActivity, refreshActivity } from "../core/activity.js";
@@ -25,7 +25,10 @@ export function showActivity(root) {
     let read = 0;
     let frame = 0;
     const all = () => [...known.values()].sort((one, other) => one.id - other.id);
-    const running = runningList(() => all().filter(({ state }) => isActive(state)), noteChange);
+    // The file that this page uploads has a line as an upload.
+    const isUpload = ({ kind, subject }) => kind === "import" && subject === imports.current?.file.name;
+    const active = () => all().filter((job) => isActive(job.state) && !isUpload(job));
+    const running = runningList(active, noteChange);
     const failures = failureList(() => all().filter(({ state }) => state === "failed"), noteChange, (id) => {
         known.delete(id);
         schedule();
@@ -64,8 +67,8 @@ export function showActivity(root) {
     /** Reads the jobs that have a line of their own. */
     async function load() {
         const number = ++asked;
-        const few = otherKinds().some((kind) => activeJobs(kind) > 0 && activeJobs(kind) < groupFrom);
-        const states = ["failed", ...few ? ["waiting", "running", "paused"] : []];
+        const hasLines = otherKinds().some((kind) => activeJobs(kind) > 0 && activeJobs(kind) < groupFrom);
+        const states = ["failed", ...hasLines || known.size > 0 ? ["waiting", "running", "paused"] : []];
         try {
             const jobs = await api.jobs(states);
             if (number < read) return;
@@ -93,15 +96,15 @@ export function showActivity(root) {
         update();
         const kinds = otherKinds();
         const failed = kinds.reduce((sum, kind) => sum + kind.failed, 0);
-        const jobs = [...known.values()];
-        const differs = Math.min(failed, jobsMax) !== Math.min(jobsMax, jobs.filter(({ state }) => state === "failed").length)
-            || kinds.some((kind) => activeJobs(kind) > 0 && activeJobs(kind) < groupFrom
-                && activeJobs(kind) > jobs.filter((job) => job.kind === kind.kind && isActive(job.state)).length);
+        const listed = all().filter(({ state }) => state === "failed").length;
+        const lines = active();
+        const differs = Math.min(failed, jobsMax) !== Math.min(listed, jobsMax) || kinds.some((kind) => activeJobs(kind) < groupFrom
+            && activeJobs(kind) !== lines.filter((job) => job.kind === kind.kind).length);
         if (differs) load();
     }
 
     const activity = followActivity({ onChange: compare, onConnected: load, onJob: noteChange });
-    const imports = followImports({ onChange: schedule });
+    const uploads = followImports({ onChange: schedule });
     const server = followServer({ onBack: load });
     update();
     refreshActivity();
@@ -111,7 +114,7 @@ export function showActivity(root) {
         kind: "activity",
         close() {
             activity.close();
-            imports.close();
+            uploads.close();
             server.close();
             failures.close();
             cancelAnimationFrame(frame);

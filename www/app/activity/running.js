@@ -2,14 +2,14 @@
 import { activityCounts, fileState, groupFrom, importProgress, kindProgress, otherKinds } from "../components/activity-text.js";
 import { imports } from "../components/import-queue.js";
 import { errorBlock, sentence, withCode } from "../components/messages.js";
-import { activeJobs, refreshActivity } from "../core/activity.js";
+import { activeJobs, isActivityKnown, refreshActivity } from "../core/activity.js";
 import * as api from "../core/api.js";
 import { arrange, make, plain } from "../core/dom.js";
 import { hasMessage, message } from "../core/i18n.js";
-import { isActive, jobName, jobState, possibleCommands } from "./job-text.js";
+import { jobName, jobState, possibleCommands } from "./job-text.js";
 
 /**
- * @param {() => import("../core/api.js").Job[]} jobs those that are known
+ * @param {() => import("../core/api.js").Job[]} jobs those that are active, as far as they're known
  * @param {(job: import("../core/api.js").Job) => void} onChanged
  * @returns {{element: HTMLElement, update: () => void}}
  */
@@ -31,7 +31,7 @@ export function runningList(jobs, onChanged) {
         arrange(list, shown.map(({ id }) => rows.get(id).element));
         if (hadFocus && !list.contains(document.activeElement)) document.querySelector("main h1").focus({ preventScroll: true });
         list.hidden = shown.length === 0;
-        none.hidden = shown.length > 0 || activityCounts().active > 0;
+        none.hidden = shown.length > 0 || activityCounts().active > 0 || !isActivityKnown();
     }
 
     function importLines() {
@@ -51,9 +51,7 @@ export function runningList(jobs, onChanged) {
 
     function kindLines(kind) {
         if (activeJobs(kind) >= groupFrom) return [groupLine(kind)];
-        const upload = imports.current?.file.name;
-        return jobs().filter((job) => job.kind === kind.kind && isActive(job.state) && (kind.kind !== "import" || job.subject !== upload))
-            .slice(0, activeJobs(kind)).map(jobLine);
+        return jobs().filter((job) => job.kind === kind.kind).slice(0, activeJobs(kind)).map(jobLine);
     }
 
     function groupLine(kind) {

@@ -1,7 +1,7 @@
 /** Adds archives to the library: files that are chosen or dropped, and files and folders of this computer. */
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
-import { message } from "../core/i18n.js";
+import { language, message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { tabURL } from "../core/routes.js";
 import { showDialog } from "./dialog.js";
@@ -92,5 +92,5 @@ function addedText({ file, result }) {
  */
 export function resultText(batch) {
     const parts = Object.entries(tally(batch)).filter(([, n]) => n > 0).map(([name, n]) => message(`import.count-${name}`, { n }));
-    return new Intl.ListFormat("en", { style: "short", type: "unit" }).format(parts);
+    return new Intl.ListFormat(language, { style: "short", type: "unit" }).format(parts);
 }

@@ -31,6 +31,7 @@ function show() {
     const isNew = state !== shown;
     shown = state;
     element.hidden = state === "";
+    element.dataset.state = state;
     document.documentElement.classList.toggle("has-tray", state !== "");
     if (state === "imports") showProgress(importProgress(), isNew && [link(), button("import.cancel-all", () => imports.cancelAll())]);
     else if (state === "jobs") showProgress(kindProgress(groups()[0]), isNew && [link()]);

@@ -7,7 +7,7 @@ const key = "replayhost-batch";
 const milliseconds = 1000;
 
 const listeners = new Set();
-let kinds = [];
+let kinds = null;
 let since = read();
 let isReading = false;
 let isStale = false;
@@ -19,7 +19,10 @@ const starts = new Map();
 export const activeJobs = ({ waiting, running, paused }) => waiting + running + paused;
 
 /** @returns {import("./api.js").KindSummary[]} of this batch: with what has finished since nothing was going on */
-export const jobKinds = () => kinds;
+export const jobKinds = () => kinds ?? [];
+
+/** @returns {boolean} whether the server has said what is going on */
+export const isActivityKnown = () => kinds !== null;
 
 /**
  * @param {import("./api.js").KindSummary} kind

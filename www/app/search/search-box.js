@@ -67,9 +67,10 @@ export function createSearchBox(open = navigate, target) {
         if (event.key === "ArrowDown" && !list.isOpen && input.value.trim()) {
             event.preventDefault();
             suggest();
-        } else if (event.key === "Escape" && (list.isOpen || input.value)) {
+        } else if (event.key === "Escape") {
             event.preventDefault();
-            if (!list.isOpen) input.value = "";
+            if (!list.isOpen && !input.value) input.blur();
+            else if (!list.isOpen) input.value = "";
             stop();
         } else {
             list.receive(event);

@@ -20,6 +20,7 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
     const form = make("form", { class: "url-bar", role: "search" }, picture, input);
     const when = make("div", { class: "capture-time" });
     const element = make("header", { class: "toolbar" },
+        make("h1", { class: "visually-hidden", text: title }),
         make("nav", { class: "location", "aria-label": message("app.breadcrumbs") },
             make("a", { class: "tool", href: "/", "aria-label": message("library.title"), title: message("library.title") }, icon("library")),
             make("a", { class: "archive-name", href: tabURL(archive, "pages"), text: title,

@@ -12,6 +12,7 @@ import {
 import { followServer, serverFailed } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { navigate } from "../core/navigation.js";
 import { pageURL, searchURL } from "../core/routes.js";
 import { createAgent } from "../replay/agent.js";
 import { createPageRequests } from "../replay/page-requests.js";
@@ -278,7 +279,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             const list = /\s/.test(typed) ? null : await lookups.capturesOf(url, state.timestamp).catch(() => null);
             if (!isCurrent()) return;
             if (!list?.closest) {
-                location.assign(searchURL({ words: typed, [isCollection ? "collection" : "in"]: archive.id }));
+                navigate(searchURL({ words: typed, [isCollection ? "collection" : "in"]: archive.id }));
                 return;
             }
         }
