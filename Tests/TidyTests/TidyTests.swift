@@ -192,8 +192,11 @@ struct TidyTests {
     }
 
     @Test func filesStayBelow500Lines() {
-        // A page that has to be one file may be longer: its script and style are allowed by their hashes.
-        let pages = Self.pages.filter { !$0.path.hasSuffix(".html") && !$0.path.hasSuffix(".svg") }
+        // A page that has to be one file may be longer: its script and style are allowed by their hashes. A file of messages
+        // has all texts of a language.
+        let pages = Self.pages.filter {
+            !$0.path.hasSuffix(".html") && !$0.path.hasSuffix(".svg") && !$0.path.contains("/messages/")
+        }
         let files = Self.sources + Self.files(in: "Tests", endings: ["swift", "py"]) + pages
         for file in files {
             #expect(file.lines.count <= 501, "\(file.path) has \(file.lines.count) lines, 500 are the limit")
