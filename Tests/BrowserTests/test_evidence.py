@@ -124,7 +124,7 @@ def run_commands(page, folder):
     shutil.copy(SCRIPT, folder / "check-evidence")
     for block in page.get_by_role("article").locator("pre").all():
         command, expected = block.inner_text(), block.get_attribute("data-expected")
-        result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True)
+        result = subprocess.run(["bash", "-e", "-c", command], cwd=folder, capture_output=True, text=True)
         assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
         assert expected is None or expected in result.stdout + result.stderr, f"{command}\n{result.stdout}{result.stderr}"
     return page.get_by_role("article").locator("pre").count()

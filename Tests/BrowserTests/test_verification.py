@@ -25,7 +25,7 @@ def test_new_archive_is_verified(host, page):
     """While its page is open, without a reload, and without losing what was typed."""
     host.add(FIXTURES / "sample.wacz")
     open_page(host, page, "sample")
-    field = page.get_by_role("searchbox", name="Search this archive")
+    field = page.get_by_role("combobox", name="Search this archive")
     field.fill("typed")
     expect(section(page)).to_contain_text("This file is undamaged: everything in it that has a hash agrees.")
     expect(section(page)).to_contain_text("It isn't signed, so nothing shows who made it.")
