@@ -21,7 +21,7 @@ class FakeJobs:
         context.route("**/api/jobs?*", self._list)
         context.route("**/api/jobs/*", self._dismiss)
         context.route("**/api/jobs/*/*", self._control)
-        context.route("**/api/jobs/summary?*", lambda route: route.fulfill(json={"kinds": self.summary()}))
+        context.route("**/api/jobs/summary", lambda route: route.fulfill(json={"kinds": self.summary()}))
         context.route("**/api/jobs/all/*", self._control_all)
 
     def summary(self):

@@ -3,12 +3,10 @@ import * as api from "./api.js";
 import { followServer } from "./connection.js";
 import { followEvents } from "./events.js";
 
-const key = "replayhost-batch";
 const milliseconds = 1000;
 
 const listeners = new Set();
 let kinds = null;
-let since = read();
 let isReading = false;
 let isStale = false;
 let timer = 0;
@@ -18,7 +16,7 @@ const starts = new Map();
 /** @param {import("./api.js").KindSummary} kind */
 export const activeJobs = ({ waiting, running, paused }) => waiting + running + paused;
 
-/** @returns {import("./api.js").KindSummary[]} of this batch: with what has finished since nothing was going on */
+/** @returns {import("./api.js").KindSummary[]} */
 export const jobKinds = () => kinds ?? [];
 
 /** @returns {boolean} whether the server has said what is going on */
@@ -55,39 +53,24 @@ export function refreshActivity() {
 async function load() {
     isReading = true;
     isStale = false;
-    try {
-        kinds = await api.jobSummary(since);
-        noteBatch();
-        [...listeners].forEach(({ onChange }) => onChange());
-    } catch {
-        // The banner says that the server is away. What is shown stays until it's back.
-    }
+    // Without an answer, what is shown stays. The view of all activity shows the error of its list.
+    const now = await api.jobSummary().catch(() => null);
     isReading = false;
     timer = setTimeout(() => {
         timer = 0;
         if (isStale) load();
     }, milliseconds);
+    if (!now) return;
+    kinds = now;
+    noteStarts();
+    [...listeners].forEach(({ onChange }) => onChange());
 }
 
-function noteBatch() {
+function noteStarts() {
+    for (const name of starts.keys()) if (!kinds.some(({ kind }) => kind === name)) starts.delete(name);
     for (const kind of kinds) {
         if (kind.running + kind.waiting === 0) starts.delete(kind.kind);
         else if (!starts.has(kind.kind)) starts.set(kind.kind, { done: kind.done, at: performance.now() });
-    }
-    if (kinds.some((kind) => activeJobs(kind) > 0)) return;
-    since = new Date().toISOString();
-    try {
-        sessionStorage.setItem(key, since);
-    } catch {
-        // Without storage, a reload of the page begins a new batch.
-    }
-}
-
-function read() {
-    try {
-        return sessionStorage.getItem(key) ?? new Date().toISOString();
-    } catch {
-        return new Date().toISOString();
     }
 }
 

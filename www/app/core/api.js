@@ -48,7 +48,7 @@ import { encoded } from "./routes.js";
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number,
  *   repeatable?: boolean, errorCode?: string, createdAt?: string}} Job
  * @typedef {{kind: Job["kind"], waiting: number, running: number, paused: number, failed: number, done: number,
- *   bytesDone: number, bytesTotal: number}} KindSummary
+ *   bytesDone: number, bytesTotal: number}} KindSummary `done`: since there was last nothing to do
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
  * @typedef {{total: number, bytes: number, freeBytes?: number, tags: FacetCount[], sites: FacetCount[], years: FacetCount[],
  *   states: {issues: number, unavailable: number, unverified: number},
@@ -371,11 +371,8 @@ export const createCollection = async (wanted) => ofKind("collection")(await (aw
 export const jobs = async (states = []) =>
     (await read(`/api/jobs${states.length > 0 ? `?state=${states.join(",")}` : ""}`)).jobs;
 
-/**
- * @param {string} since RFC 3339
- * @returns {Promise<KindSummary[]>} the jobs of each kind, with those that have finished since then
- */
-export const jobSummary = async (since) => (await read(`/api/jobs/summary?since=${encodeURIComponent(since)}`)).kinds;
+/** @returns {Promise<KindSummary[]>} the jobs of each kind that has any to do, or failed ones */
+export const jobSummary = async () => (await read("/api/jobs/summary")).kinds;
 
 /**
  * @param {Job["kind"]} kind

@@ -6,6 +6,7 @@ import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { message, messageParts } from "../core/i18n.js";
+import { navigate } from "../core/navigation.js";
 import { searchURL } from "../core/routes.js";
 import { activeFilters, facetGroups } from "./facets.js";
 import { createCoverage } from "./coverage.js";
@@ -56,7 +57,7 @@ export function showSearch(root, firstRoute) {
     /** Opens a URL of the app. The results of the same search are loaded again. */
     function open(address) {
         if (address !== location.pathname + location.search + location.hash) {
-            location.assign(address);
+            navigate(address);
             return;
         }
         history.replaceState(null, "");

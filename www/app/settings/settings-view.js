@@ -69,9 +69,9 @@ function storageSection() {
     async function load() {
         try {
             const { freeBytes, library } = await api.facets();
-            facts.replaceChildren(
-                make("dt", { text: message("settings.storage-used") }), make("dd", { text: size(library.bytes) }),
-                make("dt", { text: message("settings.storage-free") }), make("dd", { text: size(freeBytes) }));
+            const rows = [["settings.storage-used", library.bytes], ["settings.storage-free", freeBytes]];
+            facts.replaceChildren(...rows.filter(([, bytes]) => bytes !== undefined).flatMap(([key, bytes]) =>
+                [make("dt", { text: message(key) }), make("dd", { text: size(bytes) })]));
             problems.replaceChildren();
         } catch (error) {
             problems.replaceChildren(errorBlock(error, message("settings.cant-read-storage")));
