@@ -333,7 +333,7 @@ def test_verification_starts_from_the_menu(host_with_sample, page):
 
 
 def test_tabs_are_read_again_when_the_server_is_back(host, browser, tmp_path):
-    """They open while the server is away, too."""
+    """They open while the server is stopped, too."""
     page = browser.page
     browser.allow("Failed to load resource|net::ERR")
     host.add(write_archive(tmp_path / "lamp.wacz", "Lamps", {"https://lamp.example/": "<title>Lamp</title>"}))

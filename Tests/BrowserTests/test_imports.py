@@ -162,7 +162,7 @@ def test_cancelled_files_have_not_failed(host, page):
 
 
 def test_files_wait_for_the_server(host, browser):
-    """Those that were chosen while the server is away are added when it's back, with the token of the new server."""
+    """Those that were chosen while the server is stopped are added when it's back, with the token of the new server."""
     page = browser.page
     browser.allow(f"{CONNECTION}|403")
     page.goto(host.home)

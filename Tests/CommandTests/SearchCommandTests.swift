@@ -33,6 +33,7 @@ struct SearchCommandTests {
         #expect(
             Set(hit.keys) == [
                 "archive", "archiveTitle", "url", "timestamp", "title", "snippet", "type", "captures", "years",
+                "verification",
             ])
         #expect(hit["captures"] as? Int == 1)
         #expect(hit["years"] as? [Int] == [2024])

@@ -16,7 +16,7 @@ const views = {
     search: [["search/search.css"], () => import("./search/search.js"), "showSearch"],
     activity: [["activity/activity.css"], () => import("./activity/activity-view.js"), "showActivity"],
     settings: [["settings/settings.css"], () => import("./settings/settings-view.js"), "showSettings"],
-    archive: [["archive/archive-page.css", "archive/archive-lists.css", "archive/report.css", "viewer/viewer.css"], () => import("./archive/archive-view.js"), "showArchive"],
+    archive: [["archive/archive-page.css", "archive/details.css", "archive/archive-lists.css", "archive/report.css", "viewer/viewer.css"], () => import("./archive/archive-view.js"), "showArchive"],
 };
 views.collection = views.archive;
 let view = null;

@@ -25,7 +25,7 @@ struct ImportRoute: Sendable {
         if let path = order.paths.first(where: { !$0.hasPrefix("/") }) {
             throw ErrorResponse(
                 .badRequest, code: "bad-body", "\"\(path.prefix(200))\" isn't an absolute path",
-                hint: "begin with /, for example /home/me/archives")
+                hint: "begin with /, for example /media/archives")
         }
         let jobs = try await site.blocking.long {
             try site.store.jobs.queueImports(of: order.paths, mode: order.link == true ? .link : .copy)

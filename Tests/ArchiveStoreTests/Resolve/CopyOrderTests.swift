@@ -132,7 +132,6 @@ struct CopyOrderTests {
         case .search:
             let hit = try test.search("ahoy").hits.first
             #expect(hit?.years == [2024])
-            #expect(hit?.otherArchives?.map(\.id.text) == ["other"])
             return (hit?.archive.text, hit?.captures ?? 0)
         case .suggestion:
             return (try store.searcher.suggestions(for: "ahoy", limit: 5).first { $0.kind == .page }?.archive?.text, 1)
@@ -146,6 +145,17 @@ struct CopyOrderTests {
         let made = try store.collections.make(
             title: "Both", members: store.archives().map(\.archive.id).sorted { $0.text > $1.text })
         return .collection(made, try store.collections.members(of: made))
+    }
+
+    @Test func hitNamesTheOtherArchivesAndTheVerification() throws {
+        try setUp(.newer)
+        let hit = try #require(try test.search("ahoy").hits.first)
+        #expect(hit.archive.text == "good")
+        #expect(hit.otherArchives?.map(\.id.text) == ["other"])
+        #expect(hit.verification == (try store.archive(named: "good")?.verified))
+        #expect(hit.verification != nil)
+        try store.remove(try #require(ArchiveID("other")))
+        #expect(try test.search("ahoy").hits.first?.otherArchives == nil)
     }
 
     @Test(arguments: State.allCases)

@@ -76,7 +76,7 @@ export function showActivity(root) {
             problems.replaceChildren();
             replace(jobs, number, states);
         } catch (error) {
-            // The banner says that the server is away, and the list is read again when it's back.
+            // The banner says that the server has stopped, and the list is read again when it's back.
             if (error.status !== 0) problems.replaceChildren(errorBlock(error, message("activity.cant-read")));
         }
         update();

@@ -104,7 +104,7 @@ export function createArchivePage(item, onChanged) {
         const tab = open.get(name);
         if (place.firstChild !== tab.element) place.replaceChildren(tab.element);
         await tab.show?.(route.filter ?? {});
-        // The other tabs can then be shown while the server is away.
+        // The other tabs can then be shown while the server is stopped.
         for (const other of names) modules[other]().catch(() => {});
     }
 

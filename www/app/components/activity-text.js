@@ -1,4 +1,4 @@
-/** What is going on, in words: for the app bar, the line at the bottom of the window, and the view of all activity. */
+/** Texts that say what is going on: for the app bar, the line at the bottom of the window, and the view of all activity. */
 import { activeJobs, jobKinds, secondsLeft } from "../core/activity.js";
 import { plain } from "../core/dom.js";
 import { size, timeLeft } from "../core/format.js";

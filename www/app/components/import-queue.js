@@ -1,7 +1,7 @@
 /**
  * The files that this page uploads, one after another. They belong to the document, not to a view.
  *
- * What hasn't begun waits while the server is away. An upload that was cut is listed, since the server has nothing of it.
+ * What hasn't begun waits while the server is stopped. An upload that was cut is listed, since the server has nothing of it.
  */
 import { isServerAway, followServer } from "../core/connection.js";
 import * as api from "../core/api.js";

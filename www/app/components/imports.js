@@ -37,7 +37,7 @@ export function pickFiles() {
 /** Asks for the path of a file or a folder of the server's computer, and imports it there. */
 export async function addFromComputer() {
     const path = make("input", { type: "text", id: "computer-path", required: true, dir: "ltr", autocomplete: "off",
-        autocapitalize: "none", spellcheck: "false", placeholder: "/home/me/archives", autofocus: true });
+        autocapitalize: "none", spellcheck: "false", placeholder: "/media/archives", autofocus: true });
     const link = make("input", { type: "checkbox", id: "computer-link" });
     let jobs = [];
     const chosen = await showDialog({

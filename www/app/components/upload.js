@@ -67,7 +67,7 @@ function start(request, file, onProgress, resolve, reject) {
  */
 export const isReadable = (file) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
 
-/** Returns why an upload failed: the file can't be read, the server is away, or the connection broke. */
+/** Returns why an upload failed: the file can't be read, the server has stopped, or the connection broke. */
 async function uploadError(file, sent) {
     if (!await isReadable(file)) return fileUnreadable();
     const unavailable = await responds() ? null : serverUnavailable();
