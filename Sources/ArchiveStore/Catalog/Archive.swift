@@ -44,6 +44,8 @@ package struct Archive: Sendable, Hashable {
     package var replayCollection: String { "\(id)-\(Self.mark(of: sha256 ?? key))" }
     /// The path of the file on each origin that serves it.
     package var filePath: String { "/archives/\(id).wacz" }
+    /// The path of its picture, if it contains one.
+    package var thumbnailPath: String { "/api/archives/\(id)/thumbnail" }
     /// The path of this version of the file: 404 once the file was replaced.
     package var versionedFilePath: String {
         sha256.map { "\(filePath)?sha256=\($0)" } ?? "\(filePath)?version=\(key)"
@@ -149,9 +151,11 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package let text: IndexedText?
     /// The last verification; `nil` before the first.
     package let verification: VerificationReport?
+    /// Whether the archive contains a picture of itself, as far as it was read.
+    package var hasThumbnail = false
 
     private enum CodingKeys: String, CodingKey {
-        case availability, findings, collections, text
+        case availability, findings, collections, text, thumbnail
         case verification = "verificationReport"
     }
 
@@ -163,6 +167,7 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
         try container.encode(collections.map(\.text), forKey: .collections)
         try container.encodeIfPresent(text, forKey: .text)
         try container.encodeIfPresent(verification, forKey: .verification)
+        if hasThumbnail { try container.encode(archive.thumbnailPath, forKey: .thumbnail) }
     }
 }
 

@@ -27,6 +27,6 @@ extension LibraryItem: Encodable {
         try container.encode(sites, forKey: .sites)
         try container.encode(siteCount, forKey: .siteCount)
         try container.encode(collections.map(\.text), forKey: .collections)
-        if hasThumbnail { try container.encode("/api/archives/\(archive.id)/thumbnail", forKey: .thumbnail) }
+        if hasThumbnail { try container.encode(archive.thumbnailPath, forKey: .thumbnail) }
     }
 }

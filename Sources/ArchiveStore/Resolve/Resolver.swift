@@ -92,10 +92,12 @@ package struct Resolver: Sendable {
         findings += archive.findings(availability)
         var archive = archive
         archive.summary.findingCounts = FindingCounts(findings)
-        return ArchiveDetails(
+        var details = ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
             collections: try store.collections.collections(of: archive.id).map(\.id),
             text: try store.searcher.indexedText(of: archive), verification: verification(of: archive))
+        details.hasThumbnail = try store.catalog.thumbnail(key: archive.key).map { !$0.isEmpty } ?? false
+        return details
     }
 
     /// Returns the last verification; `nil` until the catalog has its result, too, so that it never stands beside older

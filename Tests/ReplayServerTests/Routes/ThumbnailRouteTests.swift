@@ -44,6 +44,10 @@ struct ThumbnailRouteTests {
             #expect(isKnown)
             let list = try await server.ask("GET", "/api/archives?q=a.wacz").object()["archives"] as? [[String: Any]]
             #expect(list?.first?["thumbnail"] as? String == "/api/archives/a/thumbnail")
+            for (name, path) in [("a", "/api/archives/a/thumbnail"), ("b", nil)] {
+                let archive = try await server.ask("GET", "/api/archives/\(name)").object()
+                #expect(archive["thumbnail"] as? String == path)
+            }
             for name in ["b", "none"] {
                 let missing = try await server.ask("GET", "/api/archives/\(name)/thumbnail")
                 #expect(missing.status == 404)
