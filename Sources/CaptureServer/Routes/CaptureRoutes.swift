@@ -124,7 +124,7 @@ struct CaptureRoutes: Sendable {
             asset, policy: policy, request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
     }
 
-    private static let folders = ["/capture/", "/app/core/", "/app/components/"]
+    private static let folders = ["/capture/", "/app/core/", "/app/components/", "/app/messages/"]
     private static let pagePolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
         "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
