@@ -231,7 +231,7 @@ def test_jobs_do_not_move_the_archives(host_with_sample, fake, page, width):
     """A job starts between the press and the release of the mouse, many follow, and all end. The app bar counts them."""
     page.set_viewport_size({"width": width, "height": 700})
     page.goto(host_with_sample.home)
-    link, count = page.get_by_role("link", name=f"Pages of {TITLE}"), page.locator(".activity-count")
+    link, count = page.get_by_role("link", name=TITLE, exact=True), page.locator(".activity-count")
     link.hover()
     place = link.bounding_box()
     page.mouse.down()

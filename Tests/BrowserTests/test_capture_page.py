@@ -119,8 +119,9 @@ def expect_no_session(capture):
 def expect_saved_from(page, library, title, text):
     """The archive's own page in the library says from which URL it was made, and for whom."""
     page.goto(library.home)
-    page.get_by_role("link", name=f"Pages of {title}").click()
+    page.get_by_role("link", name=title, exact=True).click()
     expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name=re.compile("^Details")).click()
     fact = page.locator(".facts > div").filter(has=page.get_by_text("Saved from", exact=True))
     expect(fact.locator("dd")).to_have_text(text)
 

@@ -32,22 +32,22 @@ def test_library_shows_what_others_import_and_remove(host, fake, page):
 def test_updates_keep_the_focus(host_with_sample, fake, page):
     host = host_with_sample
     page.goto(host.home)
-    page.get_by_role("button", name=f"Remove {TITLE}").focus()
+    page.get_by_role("button", name=f"More actions for {TITLE}").focus()
     host.add(FIXTURES / "second.wacz")
     fake.events.append(("archives", {"revision": 2}))
     expect(page.get_by_role("link", name="Harbour Notebook", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name=f"Remove {TITLE}")).to_be_focused()
+    expect(page.get_by_role("button", name=f"More actions for {TITLE}")).to_be_focused()
 
 
 def test_update_during_a_click_does_not_lose_it(host_with_sample, fake, page):
     """The row changes between the press and the release of the mouse."""
     host = host_with_sample
     page.goto(host.home)
-    page.get_by_role("link", name=f"Pages of {TITLE}").hover()
+    page.get_by_role("link", name=TITLE, exact=True).hover()
     page.mouse.down()
     assert host.run("edit", "sample", "--tag", "tidal").returncode == 0
     fake.events.append(("archives", {"revision": 2}))
-    expect(page.get_by_role("list").get_by_text("tidal")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Filter").get_by_text("tidal")).to_be_visible()
     page.mouse.up()
     expect(page).to_have_url(re.compile("archive="))
 
@@ -92,7 +92,7 @@ def test_server_without_events_is_asked_once(host_with_sample, browser):
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
     wait_until(lambda: page.evaluate("window.eventsFailed"), "the page was told that there are no events")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    page.get_by_role("link", name=f"Pages of {TITLE}").click()
+    page.get_by_role("link", name=TITLE, exact=True).click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
     assert len(requested) == 1
     expect(page.get_by_role("alert")).to_have_count(0)

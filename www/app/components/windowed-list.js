@@ -18,6 +18,7 @@ const heightMax = 12_000_000;
  * @property {string} label of the list
  * @property {(offset: number, limit: number, signal: AbortSignal) => Promise<{total: number, items: Item[]}>} load
  * @property {(item: Item, index: number) => HTMLElement} render its first link or button is what Enter opens
+ * @property {(item: Item) => string} [keyOf] tells items apart; an item that moves keeps its row. By default, an item is its JSON
  * @property {(item: Item) => string} [stateOf] what a row depends on besides its item; a row is rendered again when it changes
  * @property {(width: number) => {rem: number, columns: number}} shape the height of a row, and the items in it
  * @property {(event: KeyboardEvent, item: Item, index: number, to?: number) => void} [onKey] keys that don't move, and with
@@ -33,7 +34,7 @@ const heightMax = 12_000_000;
  *   readonly total: number, close: () => void}} `load` reads from the start, then scrolls to `top`; `refresh` reads again
  *   what is shown; `update` renders again what has another state
  */
-export function windowedList({ label, load, render, shape, stateOf = () => "", onKey, onLoad }) {
+export function windowedList({ label, load, render, shape, keyOf = JSON.stringify, stateOf = () => "", onKey, onLoad }) {
     const element = make("div", { class: "windowed", role: "list", "aria-label": label });
     let blocks = new Map();
     let rows = new Map();
@@ -68,23 +69,42 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
         const to = isWhole ? now.count : Math.min(now.count, Math.ceil(now.first + innerHeight / now.height) + rowsBeyond);
         const wanted = [];
         for (let index = from * now.columns; index < Math.min(total, to * now.columns); index += 1) wanted.push(index);
-        // The row with the focus stays, so that it isn't lost.
-        const focused = [...rows].find(([, { place }]) => place.contains(document.activeElement))?.[0];
-        if (focused !== undefined && focused < total && !wanted.includes(focused)) wanted.push(focused);
-        wanted.sort((one, other) => one - other);
-        for (const index of rows.keys()) if (!wanted.includes(index)) rows.delete(index);
-        for (const index of wanted) place(index, now);
-        arrange(element, wanted.map((index) => rows.get(index).place));
+        const focused = [...rows].find(([, { place }]) => place.contains(document.activeElement));
+        rows = rowsOf(wanted, focused);
+        const indexes = [...rows.keys()].sort((one, other) => one - other);
+        for (const index of indexes) place(index, now);
+        arrange(element, indexes.map((index) => rows.get(index).place));
+        // The item with the focus was removed. The next one gets it.
+        if (focused && !focused[1].place.isConnected && total > 0) focusRow(Math.min(focused[0], total - 1));
         for (let block = Math.floor(from * now.columns / blockSize); block * blockSize < to * now.columns; block += 1) read(block);
         setTabStop();
+    }
+
+    /** Returns the rows to show. An item that moved keeps its row, so that neither the focus nor a click is lost. */
+    function rowsOf(wanted, focused) {
+        const known = new Map([...rows.values()].filter(({ key }) => key !== null).map((row) => [row.key, row]));
+        const next = new Map(wanted.map((index) => {
+            const value = item(index);
+            const key = value === undefined ? null : keyOf(value);
+            const old = rows.get(index);
+            const row = key === null ? old?.key === null && old : known.get(key) ?? (old?.key === null && old);
+            known.delete(key);
+            return [index, Object.assign(row || { place: make("div", { role: "listitem" }), state: null }, { key })];
+        }));
+        const [index, row] = focused ?? [];
+        const moved = [...next].find(([, one]) => one === row)?.[0];
+        if (moved !== undefined) active = moved;
+        // A row outside the visible part stays while it has the focus.
+        else if (row && index < total && !next.has(index)) next.set(index, row);
+        return next;
     }
 
     function place(index, { columns, height, top, first }) {
         const value = item(index);
         const state = value === undefined ? "" : stateOf(value) + JSON.stringify(value);
-        let row = rows.get(index);
-        if (!row) rows.set(index, row = { place: make("div", { role: "listitem" }), state: null });
-        if (row.state !== state) fill(row, value, index, state);
+        const row = rows.get(index);
+        // A row that is pressed changes afterwards, so that the click isn't lost.
+        if (row.state !== state && !row.place.matches(":active")) fill(row, value, index, state);
         row.place.setAttribute("aria-setsize", total);
         row.place.setAttribute("aria-posinset", index + 1);
         const { style } = row.place;
@@ -119,7 +139,8 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
     async function read(number) {
         if (blocks.has(number) && !blocks.get(number).isStale || number * blockSize >= Math.max(total, 1)) return;
         const { signal } = abort;
-        const block = { items: blocks.get(number)?.items };
+        const former = blocks.get(number);
+        const block = { items: former?.items };
         blocks.delete(number);
         blocks.set(number, block);
         let error = null;
@@ -131,7 +152,9 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
             if (!isWhole && blocks.size > blocksMax) blocks.delete(blocks.keys().next().value);
         } catch (failure) {
             if (signal.aborted) return;
-            if (blocks.get(number) === block) blocks.delete(number);
+            // What was shown stays, and is read again by the next refresh.
+            if (blocks.get(number) === block && former) blocks.set(number, { items: former.items });
+            else if (blocks.get(number) === block) blocks.delete(number);
             error = failure;
         }
         if (!error) schedule();
@@ -142,8 +165,11 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
         frame ||= requestAnimationFrame(show);
     };
 
+    const afterClick = () => setTimeout(schedule);
+
     function focus(index) {
-        active = Math.min(Math.max(0, index), total - 1);
+        const target = Math.min(Math.max(0, index), total - 1);
+        active = target;
         const { columns, height, shown, count } = measure();
         const row = Math.floor(active / columns);
         const { top } = element.getBoundingClientRect();
@@ -153,6 +179,8 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
         if (top + at < margin) scrollBy(0, top + at - margin);
         else if (top + at + height > innerHeight - margin) scrollBy(0, top + at + height - innerHeight + margin);
         show();
+        // The row that has the focus is still the current one.
+        active = target;
         if (item(active) === undefined) awaited = active;
         else focusRow(active);
     }
@@ -197,6 +225,7 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
         setTabStop();
     });
     addEventListener("scroll", schedule, { passive: true });
+    addEventListener("pointerup", afterClick);
     const resized = new ResizeObserver(schedule);
     resized.observe(element);
 
@@ -237,6 +266,7 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
         close() {
             abort.abort();
             removeEventListener("scroll", schedule);
+            removeEventListener("pointerup", afterClick);
             resized.disconnect();
             cancelAnimationFrame(frame);
         },

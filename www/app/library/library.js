@@ -78,6 +78,7 @@ export function showLibrary(root, firstRoute) {
             return part;
         },
         render: (archive) => archiveItem(archive, choices(), as()),
+        keyOf: ({ id }) => id,
         stateOf: ({ id, title }) => [as(), selection.isOpen, selection.isSelected(id), titles.get(title)?.size > 1, isBeingRemoved({ kind: "archive", id })].join(),
         shape: (width) => shapeOf(as(), width),
         onKey,
