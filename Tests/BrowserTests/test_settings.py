@@ -20,7 +20,7 @@ def browser(open_browser):
 
 @pytest.fixture
 def page(browser):
-    browser.context.route("**/api/facets", lambda route: route.fulfill(json={
+    browser.context.route("**/api/facets*", lambda route: route.fulfill(json={
         "total": 1, "bytes": 185_000, "freeBytes": 70_000_000_000, "library": {"archives": 1, "collections": 0, "bytes": 61_000_000}}))
     return browser.page
 

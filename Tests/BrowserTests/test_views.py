@@ -109,7 +109,7 @@ def show_no_activity(host, page, folder):
 
 
 def show_settings(host, page, folder):
-    page.context.route("**/api/facets", lambda route: route.fulfill(json={
+    page.context.route("**/api/facets*", lambda route: route.fulfill(json={
         "freeBytes": 70e9, "library": {"archives": 590, "collections": 0, "bytes": 61e6}}))
     page.goto(f"{host.home}/#settings")
     expect(page.get_by_text("70 GB")).to_be_visible()
