@@ -1,6 +1,7 @@
 """The settings of this browser, the app bar, and the shortcuts."""
 
 import re
+import shutil
 
 import pytest
 
@@ -132,30 +133,26 @@ def test_search_box_of_an_archive_searches_it_or_the_library(host_with_sample, p
     expect(page).to_have_url(f"{host.home}/#search=limpet&in=sample")
 
 
-def test_files_of_this_computer_are_added(host, browser, page):
-    """The dialog stays open while the server refuses the path."""
-    browser.allow("400")
-    orders = []
-
-    def answer(route):
-        orders.append((route.request.post_data_json, bool(route.request.headers["replayhost-token"])))
-        if len(orders) == 1:
-            route.fulfill(status=400, json={"error": {"code": "not-found", "what": "there is no /nowhere", "hint": "check the path"}})
-        else:
-            route.fulfill(status=202, json={"jobs": [{"id": 1, "kind": "import", "subject": "a.wacz", "state": "waiting"}]})
-
-    page.context.route("**/api/imports", answer)
+def test_files_of_this_computer_are_added(host, browser, tmp_path):
+    """By the path of a folder, and left where they are. The dialog stays open while the server refuses a path."""
+    page = browser.page
+    browser.allow("400|404")
+    (tmp_path / "drive").mkdir()
+    for name in ["sample", "second"]:
+        shutil.copy(FIXTURES / f"{name}.wacz", tmp_path / "drive")
+    host.add(FIXTURES / "debian-faq.wacz")
     page.goto(host.home)
-    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
-    page.evaluate("async () => { (await import('/app/components/imports.js')).addFromComputer(); }")
+    page.get_by_role("button", name="More actions", exact=True).click()
+    page.get_by_role("menuitem", name="Add from this computer…").click()
     dialog = page.get_by_role("dialog", name="Add from this computer")
-    dialog.get_by_label("Path").fill("/nowhere")
-    page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("There is no /nowhere.")
-    dialog.get_by_label("Path").fill(str(FIXTURES))
+    for path, message in [("drive", "“drive” isn't an absolute path"), (f"{tmp_path}/nowhere", f"There is no file or folder {tmp_path}/nowhere")]:
+        dialog.get_by_label("Path").fill(path)
+        page.keyboard.press("Enter")
+        expect(dialog.get_by_role("alert")).to_contain_text(message.replace("“", '"').replace("”", '"'))
+    dialog.get_by_label("Path").fill(f"{tmp_path}/drive")
     dialog.get_by_role("checkbox", name="Leave the file where it is (link)").check()
     dialog.get_by_role("button", name="Add").click()
-    expect(page.locator(".toast")).to_contain_text("Adding 1 file.")
-    assert orders == [({"paths": ["/nowhere"], "link": False}, True), ({"paths": [str(FIXTURES)], "link": True}, True)]
-    page.locator(".toast").get_by_role("button", name="Show").click()
-    expect(page.get_by_role("heading", name="Activity", level=1)).to_be_visible()
+    expect(page.locator(".toast")).to_contain_text("Adding 2 files.")
+    for title in ["Tidepool Field Guide", "Harbour Notebook"]:
+        expect(page.get_by_role("link", name=title, exact=True)).to_be_visible()
+    assert sorted(archive.get("linkedPath", "") for archive in host.archives()) == ["", f"{tmp_path}/drive/sample.wacz", f"{tmp_path}/drive/second.wacz"]

@@ -85,8 +85,7 @@ async function clearReplayData() {
     const chosen = await showDialog({
         title: message("settings.clear-confirm"),
         body: [make("p", { text: message("settings.clear-text") })],
-        action: { value: "clear", text: message("settings.clear"), isDanger: true },
-        submit: clearAllOrigins,
+        action: { value: "clear", text: message("settings.clear"), isDanger: true, run: clearAllOrigins },
     });
     if (chosen) toast(message("settings.cleared"));
 }
