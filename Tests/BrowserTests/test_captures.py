@@ -30,7 +30,7 @@ def test_every_capture_of_a_thousand_is_reached(host, browser, tmp_path):
     page = browser.page
     page.goto(f"{host.home}/?archive=/archives/many.wacz#url={HOME}&ts=20250101000000")
     viewer = Viewer(page)
-    times = page.get_by_role("combobox", name=f"Capture time, {DAYS} captures")
+    times = page.get_by_role("combobox", name=f"Capture time, {DAYS:,} captures")
 
     def expect_day(day):
         expect(viewer.read("h1")).to_have_text(f"Day {day}")

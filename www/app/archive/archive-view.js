@@ -94,7 +94,8 @@ export function showArchive(root, firstRoute, { onRefused }) {
         // A list restores its own position, which is kept with the entry of the history.
         if (wasHidden && !traversed || !(history.state?.top > 0)) window.scrollTo(0, 0);
         page.show(route);
-        if (document.activeElement === document.body) page.element.querySelector("h1")?.focus({ preventScroll: true });
+        // A hidden element keeps the focus until the next frame.
+        if (document.activeElement === document.body || viewer?.element.contains(document.activeElement)) page.element.querySelector("h1")?.focus({ preventScroll: true });
         showBanners();
         shown.resolve();
     }

@@ -70,12 +70,13 @@ export function windowedList({ label, load, render, shape, keyOf = JSON.stringif
         const wanted = [];
         for (let index = from * now.columns; index < Math.min(total, to * now.columns); index += 1) wanted.push(index);
         const focused = [...rows].find(([, { place }]) => place.contains(document.activeElement));
+        const control = controls(focused?.[1].place).indexOf(document.activeElement);
         rows = rowsOf(wanted, focused);
         const indexes = [...rows.keys()].sort((one, other) => one - other);
         for (const index of indexes) place(index, now);
         arrange(element, indexes.map((index) => rows.get(index).place));
         // The item with the focus was removed. The next one gets it.
-        if (focused && !focused[1].place.isConnected && total > 0) focusRow(Math.min(focused[0], total - 1));
+        if (focused && !focused[1].place.isConnected && total > 0) focusRow(Math.min(focused[0], total - 1), control);
         for (let block = Math.floor(from * now.columns / blockSize); block * blockSize < to * now.columns; block += 1) read(block);
         setTabStop();
     }
@@ -185,9 +186,10 @@ export function windowedList({ label, load, render, shape, keyOf = JSON.stringif
         else focusRow(active);
     }
 
-    function focusRow(index) {
+    function focusRow(index, control = 0) {
         awaited = -1;
-        controls(rows.get(index)?.place)[0]?.focus({ preventScroll: true });
+        const all = controls(rows.get(index)?.place);
+        (all[control] ?? all[0])?.focus({ preventScroll: true });
     }
 
     function move(event) {

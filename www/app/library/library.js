@@ -85,14 +85,14 @@ export function showLibrary(root, firstRoute) {
         onLoad: ({ total, error }) => (error ? showProblem(error) : showTotal(total)),
     });
     const whole = make("button", { type: "button", class: "plain show-all", hidden: true, on: { click: () => list.showAll() } });
-    const tools = make("div", { class: "library-tools", hidden: true },
+    const tools = make("div", { class: "library-tools" },
         make("label", { for: sort.id, text: message("library.sort") }), sort,
         make("nav", { class: "layouts", "aria-label": message("library.layout") }, layouts.cards, layouts.list), select);
-    const body = make("div", { class: "library-body", "aria-busy": "true" },
-        make("aside", { class: "library-side", hidden: true }, words, narrow),
+    // Invisible until all of it is known, so that nothing moves below the pointer.
+    const body = make("div", { class: "library-body waiting", "aria-busy": "true" },
+        make("aside", { class: "library-side" }, words, narrow),
         make("div", { class: "library-main" }, chips, collections, none, list.element, whole));
     const head = make("div", { class: "head-actions" }, pick(), captureLink(), more);
-    head.hidden = true;
     root.replaceChildren(
         pageHeader([]),
         make("main", { class: "column library" },
@@ -206,6 +206,7 @@ export function showLibrary(root, firstRoute) {
     }
 
     function showFacets(facets, all) {
+        body.classList.remove("waiting");
         const { library, freeBytes } = facets;
         const isEmpty = library.archives + library.collections === 0;
         summary.textContent = isEmpty ? "" : [message("count.archives", { n: library.archives }),
@@ -244,6 +245,7 @@ export function showLibrary(root, firstRoute) {
     }
 
     function showProblem(error) {
+        body.classList.remove("waiting");
         if (error.status === 0) retry = () => load(window.scrollY);
         listProblems.replaceChildren(errorBlock(error, message("library.cant-read")),
             make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } }));
