@@ -1,4 +1,5 @@
 /** The collections above the library's archives. */
+import { isUnavailable, unavailabilityMark } from "../components/availability.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { mainURL, tabURL } from "../core/routes.js";
@@ -26,9 +27,11 @@ export function collectionStrip(collections, { q = "", tag }) {
 function row(collection) {
     const { title: full, id, members } = collection;
     const title = plain(full, 200) || id;
+    const unavailable = unavailabilityMark(collection);
     return make("li", {},
         make("div", {}, make("a", { class: "title", href: tabURL(collection), dir: "auto", text: title }),
-            make("p", { class: "quiet", text: message("count.archives", { n: members.length }) })),
-        members.length > 0 && make("a", { class: "button", href: mainURL(collection), text: message("library.open-main"),
+            make("p", { class: "quiet", text: message("count.archives", { n: members.length }) }),
+            unavailable && make("p", { class: "mark warning", text: unavailable })),
+        !isUnavailable(collection) && make("a", { class: "button", href: mainURL(collection), text: message("library.open-main"),
             "aria-label": message("library.open-title", { title }) }));
 }
