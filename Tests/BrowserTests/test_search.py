@@ -128,7 +128,7 @@ def test_filters_are_combined(library, page):
     page.get_by_role("link", name="Remove filter: German").click()
     expect(page).to_have_url(f"{library.home}/#search=limpet&site=reef.example&after=2016")
     expect(titles(page)).to_have_count(2)
-    page.get_by_role("link", name="Clear all").click()
+    page.get_by_role("link", name="Clear filters").click()
     expect(page).to_have_url(f"{library.home}/#search=limpet")
     expect(page.get_by_role("list", name="Active filters")).to_be_hidden()
 
@@ -170,7 +170,7 @@ def test_keyboard_only(library, page):
     page.keyboard.press("/")
     expect(field(page)).to_be_focused()
     page.keyboard.type("common limp")
-    options = page.get_by_role("option")
+    options = page.get_by_role("listbox").get_by_role("option")
     expect(options.first).to_contain_text(f"Common limpet - {TITLE}")
     expect(options.last).to_have_text("Search for “common limp”")
     expect(field(page)).to_have_attribute("aria-expanded", "true")
@@ -391,7 +391,7 @@ def show_results(page, home):
 def show_suggestions(page, home):
     page.goto(home)
     field(page).fill("limpet")
-    expect(page.get_by_role("option").first).to_be_visible()
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible()
     page.keyboard.press("ArrowDown")
 
 

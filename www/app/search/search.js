@@ -81,7 +81,7 @@ export function showSearch(root, firstRoute) {
             const [found, captures] = await Promise.all([
                 api.search(search, { limit: Math.min(wanted, hitsPerRequestMax), facets: true, signal }),
                 urlCaptures(search, signal)]);
-            await loadTitles([...(found.facets?.archives ?? []), ...captures.map(({ source }) => ({ value: source }))]);
+            await loadTitles([...(found.facets?.archives ?? []), ...captures.map(({ source }) => ({ value: source }))], found.unknown);
             if (signal.aborted) return;
             showResults(found, captures);
             if (top > 0) window.scrollTo(0, top);
@@ -98,12 +98,12 @@ export function showSearch(root, firstRoute) {
     }
 
     /** Notes the titles of archives, and reads those of filters and captures. An ID without an archive is its own title. */
-    async function loadTitles(known) {
+    async function loadTitles(known, unknown) {
         for (const { value, title } of known) if (title !== undefined) titles.set(value, plain(title, 100) || value);
         const wanted = ["in", "collection"].flatMap((name) => (search[name] ?? "").split(",").filter(Boolean)
             .map((id) => ({ id, kind: name === "in" ? "archive" : "collection" })))
             .concat(known.map(({ value }) => ({ id: value, kind: "archive" })));
-        await Promise.all(wanted.slice(0, titlesMax).filter(({ id }) => !titles.has(id)).map(async (target) => {
+        await Promise.all(wanted.slice(0, titlesMax).filter(({ id }) => !titles.has(id) && !unknown.includes(id)).map(async (target) => {
             const { title = target.id } = await api.details(target).catch(() => ({}));
             titles.set(target.id, plain(title, 100) || target.id);
         }));
