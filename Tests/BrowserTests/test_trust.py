@@ -204,6 +204,8 @@ def test_issue_leads_to_a_whole_copy(host, page, tmp_path):
 def test_issues_are_copied_as_text(host, page):
     host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=host.home)
+    # The verification adds findings.
+    wait_until(lambda: "verificationSummary" in host.archive("index-past-the-end"), "the archive is verified")
     open_archive(host, page, "index-past-the-end")
     issues(page).get_by_role("button", name="Copy as text").click()
     expect(page.get_by_text("Copied.", exact=True).first).to_be_visible()
