@@ -310,7 +310,7 @@ export function showLibrary(root, firstRoute) {
 /** The height of a card or a row in rem, and how many fit side by side. */
 function shapeOf(as, width) {
     const rem = width / parseFloat(getComputedStyle(document.documentElement).fontSize);
-    if (as === "cards") return { rem: 19.25, columns: Math.max(1, Math.floor(rem / 15.5)) };
+    if (as === "cards") return { rem: 20, columns: Math.max(1, Math.floor(rem / 15.5)) };
     return { rem: rem < 44 ? 7.5 : 3.75, columns: 1 };
 }
 
