@@ -34,6 +34,8 @@ export function showLibrary(root, firstRoute) {
     document.body.dataset.view = "library";
     let { filter } = firstRoute;
     let isClosed = false;
+    // Whether the library has nothing at all, as its own numbers say.
+    let isEmpty = false;
     // Repeats what failed because the server had stopped.
     let retry = null;
     let abort = new AbortController();
@@ -85,14 +87,15 @@ export function showLibrary(root, firstRoute) {
         onLoad: ({ total, error }) => (error ? showProblem(error) : showTotal(total)),
     });
     const whole = make("button", { type: "button", class: "plain show-all", hidden: true, on: { click: () => list.showAll() } });
-    const tools = make("div", { class: "library-tools" },
+    const tools = make("div", { class: "library-tools waiting" },
         make("label", { for: sort.id, text: message("library.sort") }), sort,
         make("nav", { class: "layouts", "aria-label": message("library.layout") }, layouts.cards, layouts.list), select);
     // Invisible until all of it is known, so that nothing moves below the pointer.
     const body = make("div", { class: "library-body waiting", "aria-busy": "true" },
         make("aside", { class: "library-side" }, words, narrow),
         make("div", { class: "library-main" }, chips, collections, none, list.element, whole));
-    const head = make("div", { class: "head-actions" }, pick(), captureLink(), more);
+    // An empty library has its own button.
+    const head = make("div", { class: "head-actions waiting" }, pick(), captureLink(), more);
     root.replaceChildren(
         pageHeader([]),
         make("main", { class: "column library" },
@@ -206,9 +209,9 @@ export function showLibrary(root, firstRoute) {
     }
 
     function showFacets(facets, all) {
-        body.classList.remove("waiting");
+        for (const part of [head, tools, body]) part.classList.remove("waiting");
         const { library, freeBytes } = facets;
-        const isEmpty = library.archives + library.collections === 0;
+        isEmpty = library.archives + library.collections === 0;
         summary.textContent = isEmpty ? "" : [message("count.archives", { n: library.archives }),
             message("library.used", { size: size(library.bytes) }),
             freeBytes !== undefined && message("library.free", { size: size(freeBytes) })].filter(Boolean).join(" · ");
@@ -226,11 +229,11 @@ export function showLibrary(root, firstRoute) {
     function showTotal(total) {
         listProblems.replaceChildren();
         retry = null;
-        none.hidden = total > 0 || !isFiltered(filter);
+        none.hidden = total > 0 || !isEmpty && !isFiltered(filter);
         list.element.hidden = total === 0;
         whole.hidden = total <= 100;
         whole.textContent = message("library.show-all", { n: total });
-        if (total === 0 && isFiltered(filter)) none.replaceChildren(...noneFound());
+        if (total === 0 && !isEmpty && isFiltered(filter)) none.replaceChildren(...noneFound());
         clearTimeout(timers.announcing);
         if (isFiltered(filter)) timers.announcing = setTimeout(announce, 600, message("library.results", { n: total }));
     }
@@ -245,7 +248,7 @@ export function showLibrary(root, firstRoute) {
     }
 
     function showProblem(error) {
-        body.classList.remove("waiting");
+        for (const part of [head, tools, body]) part.classList.remove("waiting");
         if (error.status === 0) retry = () => load(window.scrollY);
         listProblems.replaceChildren(errorBlock(error, message("library.cant-read")),
             make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } }));
