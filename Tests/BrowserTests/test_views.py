@@ -16,6 +16,8 @@ from support.viewer import Viewer
 pytestmark = pytest.mark.one_chromium
 
 WIDTHS = {360: 740, 768: 1024, 1600: 900}
+# Where axe looks, which takes a second each time.
+CHECKED = [(360, "dark"), (1600, "light")]
 
 
 def show_empty_library(host, page, folder):
@@ -284,7 +286,7 @@ def violations(page, impacts=("serious", "critical")):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_view_fits_and_is_accessible(host, browser, view, tmp_path):
-    """No horizontal scrolling and no serious axe violation, at each width, light and dark."""
+    """No horizontal scrolling at each width, and no serious axe violation: narrow and dark, wide and light, or all (CASES=all)."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page = browser.page
     if view in ERRORS:
@@ -300,7 +302,8 @@ def test_view_fits_and_is_accessible(host, browser, view, tmp_path):
             content = page.evaluate("document.documentElement.scrollWidth")
             if content > width:
                 problems.append(f"{where}: the page is {content} px wide")
-            problems += [f"{where}: {violation}" for violation in violations(page)]
+            if (width, scheme) in CHECKED or os.environ.get("CASES") == "all":
+                problems += [f"{where}: {violation}" for violation in violations(page)]
     assert problems == []
 
 
