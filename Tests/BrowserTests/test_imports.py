@@ -134,6 +134,7 @@ def test_upload_goes_on_in_other_views(host_with_sample, page):
     expect(progress(page)).to_contain_text("Adding second.wacz")
     page.get_by_role("link", name="Library").click()
     page.get_by_role("link", name="Settings").click()
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
     page.get_by_role("combobox", name="Search text, titles and URLs").fill("limpet")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Search results")).to_be_visible()
