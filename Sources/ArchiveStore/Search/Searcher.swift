@@ -325,7 +325,9 @@ package struct Searcher: Sendable {
             database, sql: "\(source) SELECT count(*) FROM found", arguments: arguments)
         return SearchFacets(
             archives: try counts("CAST(capture.archive AS TEXT)", captures, scope.captureCondition).compactMap { item in
-                Int64(item.value).flatMap(scope.archive).map { .init(value: $0.id.text, count: item.count, title: $0.title) }
+                Int64(item.value).flatMap(scope.archive).map { archive in
+                    .init(value: archive.id.text, count: item.count, title: archive.title)
+                }
             },
             sites: try counts(
                 "host.name", "JOIN url ON url.number = document.url JOIN host ON host.number = url.host"),

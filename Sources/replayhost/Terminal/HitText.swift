@@ -27,7 +27,8 @@ struct HitText {
         let date = RFC3339.text(ofTimestamp: hit.timestamp).map { String($0.prefix(10)) } ?? "no date"
         let years = Set([hit.years.first, hit.years.last].compactMap { $0 }).sorted().map(String.init)
         let captures = hit.captures > 1 ? "  \(hit.captures) captures, \(years.joined(separator: "–"))" : ""
-        let others = hit.otherArchives.map { " and \(Terminal.count($0.count, "other archive", "other archives"))" } ?? ""
+        let otherCount = hit.otherArchives?.count ?? 0
+        let others = otherCount == 0 ? "" : " and \(Terminal.count(otherCount, "other archive", "other archives"))"
         let start = "\(Self.indentation)\(date)  \(archive)\(others)\(captures)  "
         let snippet = hit.snippet.parts.map { (text: Terminal.safe($0.text), isBold: $0.isMatch) }
         guard let room else { return [(start, false)] + snippet }
