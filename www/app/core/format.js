@@ -36,14 +36,6 @@ export function counted(count, singular, plural = `${singular}s`) {
 }
 
 /**
- * @param {{pageCount?: number, pagesDetected?: boolean}} item an archive or collection
- * @returns {string} for example `3 pages (detected)`; empty when it has none or the number is unknown
- */
-export function countedPages({ pageCount, pagesDetected }) {
-    return pageCount ? `${counted(pageCount, "page")}${pagesDetected ? " (detected)" : ""}` : "";
-}
-
-/**
  * @param {number} count
  * @returns {string}
  */

@@ -1,10 +1,9 @@
 /** Filters of the library: a field, and links for tags, sites, years and states, each with its number of archives. */
+import { facetGroup, siteName } from "../components/facet-group.js";
 import { make, plain } from "../core/dom.js";
-import { number } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { libraryURL } from "../core/routes.js";
 
-const valuesShown = 6;
 const states = ["issues", "unavailable", "unverified"];
 
 /**
@@ -27,15 +26,8 @@ export function facetGroups(filter, facets) {
     ].filter(Boolean);
 
     function group(title, values, nameOf, change) {
-        if (values.length === 0) return null;
-        const row = ({ value, count }) => make("li", {}, make("a", { href: libraryURL({ ...filter, ...change(value) }) },
-            make("span", { dir: "auto", text: nameOf(value) }),
-            make("span", { class: "count" }, number(count),
-                make("span", { class: "visually-hidden", text: ` ${message("library.facet-archives", { n: count })}` }))));
-        const others = values.slice(valuesShown);
-        return make("section", {}, make("h2", { text: message(title) }), make("ul", {}, ...values.slice(0, valuesShown).map(row)),
-            others.length > 0 && make("details", {}, make("summary", { text: message("library.more-values", { n: others.length }) }),
-                make("ul", {}, ...others.map(row))));
+        const addressOf = (value) => libraryURL({ ...filter, ...change(value) });
+        return facetGroup(message(title), values, { nameOf, addressOf, unit: "library.facet-archives" });
     }
 }
 
@@ -62,8 +54,3 @@ export function filterChips(filter) {
 
 /** @returns {boolean} whether the filter leaves anything out */
 export const isFiltered = ({ q, tag, site, year, state }) => Boolean(q?.trim() || tag.length > 0 || site || year || state);
-
-/** URLs without a host are grouped by their scheme. */
-function siteName(site) {
-    return site === "file:" ? message("site.local-files") : plain(site, 80);
-}

@@ -1,10 +1,9 @@
 /** Filters of a search: links that narrow it, and those that are active. */
+import { facetGroup, siteName } from "../components/facet-group.js";
 import { make, plain } from "../core/dom.js";
-import { number } from "../core/format.js";
 import { hasMessage, language, message } from "../core/i18n.js";
 import { searchFilters, searchURL } from "../core/routes.js";
 
-const valuesShown = 6;
 const latestFirst = (one, other) => Number(other.value) - Number(one.value);
 const languages = new Intl.DisplayNames(language, { type: "language", fallback: "code" });
 
@@ -29,16 +28,9 @@ export function facetGroups(search, facets, titles) {
     ].filter(Boolean);
 
     function group(title, counts, current, nameOf, filter) {
-        const values = counts.filter(({ value }) => value !== current);
-        if (values.length === 0 || counts.length < 2) return null;
-        const row = ({ value, count }) => make("li", {}, make("a", { href: searchURL({ ...search, ...filter(value) }) },
-            make("span", { dir: "auto", text: nameOf(value) }),
-            make("span", { class: "count" }, number(count), make("span", { class: "visually-hidden",
-                text: ` ${message("search.facet-pages", { n: count })}` }))));
-        const [first, others] = [values.slice(0, valuesShown), values.slice(valuesShown)];
-        return make("section", {}, make("h2", { text: message(title) }), make("ul", {}, ...first.map(row)),
-            others.length > 0 && make("details", {}, make("summary", { text: message("library.more-values", { n: others.length }) }),
-                make("ul", {}, ...others.map(row))));
+        const values = counts.length < 2 ? [] : counts.filter(({ value }) => value !== current);
+        const addressOf = (value) => searchURL({ ...search, ...filter(value) });
+        return facetGroup(message(title), values, { nameOf, addressOf, unit: "search.facet-pages" });
     }
 }
 
@@ -78,10 +70,6 @@ function filterText(name, value, titles) {
 
 const typeName = (type) => (hasMessage(`search.type-${type}`) ? message(`search.type-${type}`) : plain(type, 40));
 
-/** URLs without a host are grouped by their scheme. */
-function siteName(site) {
-    return site === "file:" ? message("site.local-files") : plain(site);
-}
 
 /** Returns the year, if the search is limited to exactly one. */
 function wholeYear({ after = "", before = "" }) {
