@@ -96,15 +96,10 @@ package struct ArchiveStore: Sendable {
         try resolver.details(of: archive, findings: try catalog.findings(key: archive.key))
     }
 
-    /// Returns pages in the archive's order whose title or URL contains every word of `query`. If the archive has no
-    /// page list, these are pages detected among its captures.
-    package func pages(
-        of archive: Archive, matching query: String = "", offset: Int = 0, limit: Int
-    ) throws -> (total: Int, pages: [ArchivePage]) {
-        guard archive.summary.pageCount == 0 else {
-            return try catalog.pages(key: archive.key, matching: query, offset: offset, limit: limit)
-        }
-        return try search.pages(key: archive.key, matching: query, offset: offset, limit: limit)
+    /// Returns pages of an archive. If it has no page list, these are pages detected among its captures.
+    package func pages(of archive: Archive, _ request: PageListRequest) throws -> PageList {
+        archive.summary.pageCount == 0
+            ? try search.pages(key: archive.key, request) : try catalog.pages(key: archive.key, request)
     }
 
     /// Changes title, tags or notes.

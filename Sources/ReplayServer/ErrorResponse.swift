@@ -74,6 +74,11 @@ struct ErrorResponse: Error, Hashable {
             let `where`: String?
             let hint: String?
         }
+        /// Members of problem details (RFC 9457 §3.1).
+        let type = "/api/docs#errors"
+        let title: String
+        let status: Int
+        let detail: String
         let error: Details
     }
 
@@ -92,7 +97,7 @@ struct ErrorResponse: Error, Hashable {
     /// JSON for the API, plain text for everything else.
     func response(asJSON: Bool) throws -> Response {
         guard asJSON else { return Responses.text(text, status: status, fields: fields) }
-        return try Responses.json(body, status: status, fields: fields)
+        return try Responses.json(body, status: status, fields: fields.adding([.contentType: Self.problemType]))
     }
 
     /// Returns the response as bytes, for a connection that is refused before routing.
@@ -101,7 +106,14 @@ struct ErrorResponse: Error, Hashable {
         return (try response(asJSON: asJSON).headers, bytes)
     }
 
-    private var body: Body { Body(error: .init(code: code, what: what, where: place, hint: hint)) }
+    private var body: Body {
+        Body(
+            title: status.reasonPhrase, status: status.code, detail: what,
+            error: .init(code: code, what: what, where: place, hint: hint))
+    }
+
+    /// RFC 9457 §6.1.
+    private static let problemType = "application/problem+json"
 
     private var text: String {
         var lines = ["\(status.code) \(status.reasonPhrase)", "", what]

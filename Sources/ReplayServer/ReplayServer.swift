@@ -99,6 +99,10 @@ package struct ReplayServer: Sendable {
         let api = router.group("/api").add(middleware: SameOriginOnly())
         let origins = OriginRoutes(site: site, ports: ports).routes
         api.get("/openapi.json") { [site] request, _ in try await site.asset("openapi.json", request: request) }
+        api.get("/docs") { [site] request, _ in
+            let policy = SecurityHeaders.controlPage(site.hosts, at: request.targetOrigin)
+            return try await site.asset("app/api-docs.html", policy: policy, request: request)
+        }
         api.addRoutes(ArchiveRoutes(site: site).routes, atPath: "/archives")
         api.addRoutes(origins, atPath: "/archives")
         api.addRoutes(CollectionRoutes(site: site).routes, atPath: "/collections")

@@ -31,25 +31,56 @@ public struct Finding: Sendable, Hashable, Codable {
     public let location: String
     /// A sentence that describes the effect on replay.
     public let consequence: String
+    /// The URLs of captures or pages that the finding is about: the first few, none of them cut.
+    public let urls: [String]?
+    /// The number of these captures or pages, if it's more than `urls` has.
+    public let urlCount: Int?
+    /// The number of findings with this code, if this one stands for those that aren't listed.
+    public let total: Int?
 
     /// Creates a finding.
-    public init(severity: Severity, code: String, what: String, location: String, consequence: String) {
+    ///
+    /// - Parameters:
+    ///   - urls: URLs that the finding is about. Very long ones are only counted.
+    ///   - urlCount: Their number, if `urls` has only the first.
+    ///   - total: See `total`.
+    public init(
+        severity: Severity, code: String, what: String, location: String, consequence: String, urls: [String] = [],
+        urlCount: Int = 0, total: Int? = nil
+    ) {
         self.severity = severity
         self.code = code
         self.what = what
         self.location = location
         self.consequence = consequence
+        self.total = total
+        let kept = urls.filter { $0.utf8.count <= Self.urlBytesMax }
+        self.urls = kept.isEmpty ? nil : kept
+        let count = max(urlCount, urls.count)
+        self.urlCount = count > kept.count ? count : nil
     }
+
+    /// The longest URL that a finding lists, in bytes.
+    static let urlBytesMax = 1000
 }
 
 extension Finding {
+    /// Returns the finding with another severity or other texts.
+    func with(
+        severity: Severity? = nil, what: String? = nil, location: String? = nil, consequence: String? = nil
+    ) -> Finding {
+        Finding(
+            severity: severity ?? self.severity, code: code, what: what ?? self.what,
+            location: location ?? self.location, consequence: consequence ?? self.consequence, urls: urls ?? [],
+            urlCount: urlCount ?? 0, total: total)
+    }
+
     /// The finding with its texts shortened, as a hostile file can make them arbitrarily long.
     fileprivate var bounded: Finding {
         func bounded(_ text: String) -> String {
             text.utf8.count > 2000 ? String(decoding: text.utf8.prefix(400), as: UTF8.self) + "…" : text
         }
-        return Finding(
-            severity: severity, code: code, what: bounded(what), location: bounded(location), consequence: consequence)
+        return with(what: bounded(what), location: bounded(location))
     }
 }
 
@@ -70,9 +101,13 @@ struct FindingLog: Sendable, Hashable, Codable {
     }
 
     mutating func add(
-        _ severity: Finding.Severity, _ code: String, _ what: String, at location: String, consequence: String
+        _ severity: Finding.Severity, _ code: String, _ what: String, at location: String, consequence: String,
+        urls: [String] = [], urlCount: Int = 0
     ) {
-        add(Finding(severity: severity, code: code, what: what, location: location, consequence: consequence))
+        add(
+            Finding(
+                severity: severity, code: code, what: what, location: location, consequence: consequence, urls: urls,
+                urlCount: urlCount))
     }
 
     /// Adds a finding that is only made if it's kept.
@@ -108,11 +143,7 @@ struct FindingLog: Sendable, Hashable, Codable {
     /// Returns the log with other locations.
     func located(_ location: (String) -> String) -> FindingLog {
         var log = self
-        log.kept = kept.map {
-            Finding(
-                severity: $0.severity, code: $0.code, what: $0.what, location: location($0.location),
-                consequence: $0.consequence)
-        }
+        log.kept = kept.map { $0.with(location: location($0.location)) }
         return log
     }
 
@@ -126,7 +157,7 @@ struct FindingLog: Sendable, Hashable, Codable {
                     severity: example.severity, code: code,
                     what:
                         "\(count - perCodeMax) more \(count == perCodeMax + 1 ? "issue" : "issues") of this kind, \(count) in total.",
-                    location: "\(example.location) and others", consequence: example.consequence))
+                    location: "\(example.location) and others", consequence: example.consequence, total: count))
         }
         return all
     }

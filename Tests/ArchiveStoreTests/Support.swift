@@ -42,7 +42,7 @@ struct TestStore: Sendable {
     /// Everything that people see of archives and collections, which a rebuild must restore.
     func everything() throws -> [String] {
         let archives = try store.catalog.allArchives().flatMap { archive -> [String] in
-            let pages = try store.catalog.pages(key: archive.key, limit: 1000).pages
+            let pages = try store.catalog.pages(key: archive.key, PageListRequest(limit: 1000)).pages
             let findings = try store.catalog.findings(key: archive.key)
             return ["\(archive)"] + pages.map { "\($0)" } + findings.map { "\($0)" }
         }

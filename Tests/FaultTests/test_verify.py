@@ -161,6 +161,7 @@ def test_changed_byte_is_one_issue_with_the_url(store, tmp_path):
     assert [finding["code"] for finding in errors] == ["resource-hash"], errors
     assert errors[0]["location"] == f"archive/data.warc.gz byte {PLACES[2]}"
     assert CORAL.url in errors[0]["what"]
+    assert errors[0]["urls"] == [CORAL.url] and "urlCount" not in errors[0]
     assert "nor its CRC-32" in errors[0]["what"]
     assert result["records"] == {"checked": 3, "failed": 0, "without": 0}
     assert result["unreadableRecords"] == 1
@@ -207,6 +208,8 @@ def test_records_that_differ_as_packed_are_no_damage(store, tmp_path):
     assert result["records"] == {"checked": 23, "failed": 7, "without": 0}
     named = [finding["what"] for finding in result["findings"] if finding["code"] == "payload-digest"]
     assert len(named) == 7 and all(f"{SITE}/{number}" in text for number, text in enumerate(named))
+    urls = [finding["urls"] for finding in result["findings"] if finding["code"] == "payload-digest"]
+    assert urls == [[f"{SITE}/{number}"] for number in range(7)]
     text = store.run("verify", path).output
     assert ("a.wacz: incomplete: as it was packed; 7 records don't match the digests written in them (changed before packing, or "
         "computed wrongly)\n") in text

@@ -153,9 +153,11 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package let verification: VerificationReport?
     /// Whether the archive contains a picture of itself, as far as it was read.
     package var hasThumbnail = false
+    /// The files from which this one was made, by its own description.
+    package var sources: [ArchiveSource] = []
 
     private enum CodingKeys: String, CodingKey {
-        case availability, findings, collections, text, thumbnail
+        case availability, findings, collections, text, thumbnail, sources
         case verification = "verificationReport"
     }
 
@@ -168,7 +170,18 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(text, forKey: .text)
         try container.encodeIfPresent(verification, forKey: .verification)
         if hasThumbnail { try container.encode(archive.thumbnailPath, forKey: .thumbnail) }
+        if !sources.isEmpty { try container.encode(sources, forKey: .sources) }
     }
+}
+
+/// A file from which an archive was made.
+package struct ArchiveSource: Sendable, Hashable, Encodable {
+    package let title: String?
+    /// The name of the file, or its URL.
+    package let path: String?
+    package let sha256: String?
+    /// The archive in the library that is this file.
+    package let archive: ArchiveID?
 }
 
 /// A page of an archive, in the archive's order.
@@ -181,9 +194,11 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
     package let title: String?
     /// The archive that lists the page; only set in lists of several archives' pages.
     package var archiveID: ArchiveID?
+    /// The number of pages with this URL; only set in lists that have the newest of them.
+    package var copies: Int?
 
     private enum CodingKeys: String, CodingKey {
-        case position, list, url, timestamp, capturedAt, title, archive
+        case position, list, url, timestamp, capturedAt, title, archive, copies
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -195,6 +210,7 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(timestamp.flatMap(RFC3339.text(ofTimestamp:)), forKey: .capturedAt)
         try container.encodeIfPresent(title, forKey: .title)
         try container.encodeIfPresent(archiveID?.text, forKey: .archive)
+        try container.encodeIfPresent(copies, forKey: .copies)
     }
 }
 

@@ -3,24 +3,61 @@ import GRDB
 import WebArchive
 
 extension Catalog {
-    /// Returns pages in the archive's order whose title or URL contains every word of `query`.
-    func pages(
-        key: String, matching query: String = "", offset: Int = 0, limit: Int
-    ) throws -> (total: Int, pages: [ArchivePage]) {
-        let filter = PageFilter(query)
-        let tables = "page WHERE archiveKey = ?\(filter.condition(title: "page.title", url: "page.url"))"
-        let arguments: [any DatabaseValueConvertible] = [key] + filter.arguments
-        return try reading { database in
-            let total = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM \(tables)", arguments: StatementArguments(arguments))
-            let rows = try PageRow.fetchAll(
-                database,
-                sql: "SELECT * FROM \(tables) ORDER BY position LIMIT ? OFFSET ?",
-                arguments: StatementArguments(arguments + [limit, offset]))
-            return (total ?? 0, rows.map(\.page))
+    /// Returns pages of an archive's page list.
+    func pages(key: String, _ request: PageListRequest) throws -> PageList {
+        try reading { try PageQuery(request, key: key, from: "SELECT * FROM page WHERE archiveKey = ?").list($0) }
+    }
+}
+
+/// Reads a `PageListRequest` from a source of pages.
+struct PageQuery {
+    private let request: PageListRequest
+    private let tables: String
+    private let arguments: StatementArguments
+
+    /// - Parameter source: A query for all pages of an archive, with the columns of `PageRow`, and the archive's key as its
+    ///   argument.
+    init(_ request: PageListRequest, key: String, from source: String) {
+        self.request = request
+        let filter = PageFilter(request.query)
+        var conditions = filter.condition
+        var arguments = StatementArguments([key] + filter.arguments)
+        for (time, comparison) in [(request.after, ">="), (request.before, "<")] {
+            guard let time else { continue }
+            conditions += " AND timestamp \(comparison) ?"
+            arguments += [time.digits14]
         }
+        tables = "(\(source)) WHERE \(conditions)"
+        self.arguments = arguments
     }
 
+    func list(_ database: Database) throws -> PageList {
+        let counted = request.collapsesURLs ? "DISTINCT url" : "*"
+        let total = try Int.fetchOne(
+            database, sql: "SELECT count(\(counted)) FROM \(tables)", arguments: arguments)
+        // With max(), SQLite takes the other columns from the row that has the maximum.
+        let rows =
+            request.collapsesURLs
+            ? "SELECT position, list, url, max(timestamp) AS timestamp, title, count(*) AS copies FROM \(tables) GROUP BY url"
+            : "SELECT position, list, url, timestamp, title FROM \(tables)"
+        let pages = try PageRow.fetchAll(
+            database, sql: "\(rows) ORDER BY \(request.order.terms) LIMIT ? OFFSET ?",
+            arguments: arguments + [request.limit, request.offset])
+        return PageList(total: total ?? 0, pages: pages.map(\.page))
+    }
+}
+
+extension PageListRequest.Order {
+    /// The terms of `ORDER BY`.
+    fileprivate var terms: String {
+        switch self {
+        case .archive: "position"
+        case .title: "swiftLowercaseString(coalesce(nullif(title, ''), url)), position"
+        case .newest: "timestamp DESC, position"
+        case .oldest: "timestamp IS NULL, timestamp, position"
+        case .url: "url, position"
+        }
+    }
 }
 
 /// Selects the pages whose title or URL contains every word of a search.
@@ -33,11 +70,11 @@ struct PageFilter {
         words = query.split(whereSeparator: \.isWhitespace).prefix(Self.wordsMax).map(String.init)
     }
 
-    /// Returns a condition that continues a `WHERE` clause.
-    func condition(title: String, url: String) -> String {
-        words.map { _ in
-            " AND (\(title) LIKE ? ESCAPE '\\' OR \(url) LIKE ? ESCAPE '\\' OR \(url) LIKE ? ESCAPE '\\')"
-        }.joined()
+    /// A condition on the columns `title` and `url`.
+    var condition: String {
+        words.reduce("TRUE") { condition, _ in
+            condition + " AND (title LIKE ? ESCAPE '\\' OR url LIKE ? ESCAPE '\\' OR url LIKE ? ESCAPE '\\')"
+        }
     }
 
     /// The values for `condition`.

@@ -150,10 +150,12 @@ struct Catalog: Sendable {
     }
 
     private static func insert(_ findings: [Finding], key: String, _ database: Database) throws {
-        let finding = try database.makeStatement(sql: "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?)")
+        let finding = try database.makeStatement(sql: "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         for (position, item) in findings.enumerated() {
             try finding.execute(arguments: [
                 key, position, item.severity.rawValue, item.code, item.what, item.location, item.consequence,
+                try item.urls.map { String(decoding: try JSONText.encoded($0), as: UTF8.self) }, item.urlCount,
+                item.total,
             ])
         }
     }

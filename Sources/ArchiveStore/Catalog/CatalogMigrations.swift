@@ -28,6 +28,15 @@ enum CatalogMigrations {
         }
         migrator.registerMigration("12 sites and thumbnails", migrate: sitesAndThumbnails)
         migrator.registerMigration("13 batches of jobs", migrate: batchesOfJobs)
+        migrator.registerMigration("14 URLs of findings") {
+            // `urls` is a JSON array.
+            try $0.execute(
+                sql: """
+                    ALTER TABLE finding ADD COLUMN urls TEXT;
+                    ALTER TABLE finding ADD COLUMN urlCount INTEGER;
+                    ALTER TABLE finding ADD COLUMN total INTEGER;
+                    """)
+        }
         return migrator
     }
 

@@ -25,11 +25,15 @@ struct FindingRow: Decodable, FetchableRecord {
     let what: String
     let location: String
     let consequence: String
+    let urls: [String]?
+    let urlCount: Int?
+    let total: Int?
 
     var finding: Finding {
         Finding(
             severity: Finding.Severity(rawValue: severity) ?? .error, code: code, what: what, location: location,
-            consequence: consequence)
+            consequence: consequence, urls: urls ?? [],
+            urlCount: urlCount ?? 0, total: total)
     }
 }
 
@@ -40,9 +44,10 @@ struct PageRow: Decodable, FetchableRecord {
     let url: String
     let timestamp: String?
     let title: String?
+    let copies: Int?
 
     var page: ArchivePage {
-        ArchivePage(position: position, list: list, url: url, timestamp: timestamp, title: title)
+        ArchivePage(position: position, list: list, url: url, timestamp: timestamp, title: title, copies: copies)
     }
 }
 

@@ -33,23 +33,22 @@ extension Collections {
         }.map(\.archive)
     }
 
-    /// Returns pages of all members of a collection, member by member.
-    package func pages(
-        of collection: ArchiveCollection, matching query: String = "", offset: Int = 0, limit: Int
-    ) throws -> (total: Int, pages: [ArchivePage]) {
-        var total = 0
-        var pages: [ArchivePage] = []
+    /// Returns pages of all members of a collection, member by member: the order is that within a member.
+    package func pages(of collection: ArchiveCollection, _ request: PageListRequest) throws -> PageList {
+        var list = PageList(total: 0, pages: [])
         for member in try members(of: collection) {
-            let found = try store.pages(
-                of: member, matching: query, offset: max(0, offset - total), limit: limit - pages.count)
-            total += found.total
-            pages += found.pages.map { page in
+            var part = request
+            part.offset = max(0, request.offset - list.total)
+            part.limit = request.limit - list.pages.count
+            let found = try store.pages(of: member, part)
+            list.total += found.total
+            list.pages += found.pages.map { page in
                 var page = page
                 page.archiveID = member.id
                 return page
             }
         }
-        return (total, pages)
+        return list
     }
 
     /// Saves a collection in the catalog, as its document describes it.

@@ -7,6 +7,29 @@ import Glibc
 import Darwin
 #endif
 
+/// The captures that are saved as files; by default all.
+package struct FileSelection: Sendable, Hashable {
+    /// The classes of media types; `nil` for all.
+    package var types: Set<MediaClass>?
+    /// The URLs; `nil` for all.
+    package var urls: [String]?
+
+    package init(types: Set<MediaClass>? = nil, urls: [String]? = nil) {
+        (self.types, self.urls) = (types, urls)
+    }
+
+    /// Filters that together find all captures of the selection, and others.
+    fileprivate var filters: [URLFilter] {
+        guard let urls else { return [URLFilter()] }
+        var known: Set<String> = []
+        return urls.filter { known.insert($0).inserted }.map { url in
+            var filter = URLFilter()
+            (filter.text, filter.match) = (url, .exact)
+            return filter
+        }
+    }
+}
+
 extension Exporter {
     /// What was written to a folder.
     package struct Files: Sendable, Hashable, Encodable {
@@ -23,15 +46,16 @@ extension Exporter {
     ///
     /// - Parameters:
     ///   - folder: A folder that doesn't exist or is empty. It appears when it's complete.
-    ///   - types: The classes of media types to write; `nil` for all.
     /// - Throws: `StoreError` `notPossible` if there is something in the folder, or if the files exceed `ExportLimit`.
-    package func files(of archive: Archive, to folder: String, types: Set<MediaClass>?) throws -> Files {
+    package func files(
+        of archive: Archive, to folder: String, _ selection: FileSelection = FileSelection()
+    ) throws -> Files {
         let manager = FileManager.default
         if Folder.exists(folder), try !manager.contentsOfDirectory(atPath: folder).isEmpty {
             throw StoreError(.notPossible, "the folder isn't empty", place: folder, hint: "choose a new folder")
         }
         return try PartialFolder.write(folder) { partial in
-            let (files, list) = try forEachFile(of: archive, types) { file, check in
+            let (files, list) = try forEachFile(of: archive, selection) { file, check in
                 let path = "\(partial)/\(file.name)"
                 let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
                     .joined(separator: "/")
@@ -50,9 +74,11 @@ extension Exporter {
     }
 
     /// Writes the same files into a ZIP.
-    package func files(of archive: Archive, to target: Target, types: Set<MediaClass>?) throws -> Files {
+    package func files(
+        of archive: Archive, to target: Target, _ selection: FileSelection = FileSelection()
+    ) throws -> Files {
         let zip = try target.zip()
-        let (files, list) = try forEachFile(of: archive, types) { file, check in
+        let (files, list) = try forEachFile(of: archive, selection) { file, check in
             try zip.add(file.name, file.contents, modified: file.capture.time) { try check($0) }
         }
         try zip.add(SavedFileList.name, list.contents())
@@ -69,7 +95,7 @@ extension Exporter {
 
     /// - Parameter write: Receives a file, and what to call with the number of bytes written; returns size and SHA-256.
     private func forEachFile(
-        of archive: Archive, _ types: Set<MediaClass>?,
+        of archive: Archive, _ selection: FileSelection,
         write: (File, _ check: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String)
     ) throws -> (Files, SavedFileList) {
         var files = Files()
@@ -81,7 +107,7 @@ extension Exporter {
         func add(_ entry: CDXJEntry) throws {
             do {
                 try limit.add(ExportLimit.captureBytes)
-                guard let file = try file(of: entry, archive, types, &names) else { return }
+                guard let file = try file(of: entry, archive, selection.types, &names) else { return }
                 // Long paths take memory: the names of their folders are kept.
                 try limit.add(UInt64(file.name.utf8.count * file.name.split(separator: "/").count))
                 let (size, sha256) = try write(file) {
@@ -98,14 +124,18 @@ extension Exporter {
                 files.failed += 1
             }
         }
-        // The captures of a URL follow one another, the newest last.
-        try store.resolver.forEachURL(URLFilter(), in: .archive(archive)) { item in
-            let entry = item.entry
-            guard (entry.method ?? "GET") == "GET", entry.url.hasPrefix("http"), entry.isRevisit || entry.status == 200
-            else { return true }
-            if let last = newest, last.url != entry.url { try add(last) }
-            newest = entry
-            return true
+        let urls = selection.urls.map(Set.init)
+        for filter in selection.filters {
+            // The captures of a URL follow one another, the newest last.
+            try store.resolver.forEachURL(filter, in: .archive(archive)) { item in
+                let entry = item.entry
+                guard (entry.method ?? "GET") == "GET", entry.url.hasPrefix("http"), urls?.contains(entry.url) ?? true,
+                    entry.isRevisit || entry.status == 200
+                else { return true }
+                if let last = newest, last.url != entry.url { try add(last) }
+                newest = entry
+                return true
+            }
         }
         if let newest { try add(newest) }
         return (files, list)

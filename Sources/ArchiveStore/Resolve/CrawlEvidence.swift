@@ -119,7 +119,7 @@ struct CrawlEvidence {
     // MARK: Page lists
 
     private mutating func readPageLists(_ index: IndexedArchive, _ catalog: Catalog) throws {
-        let listed = try catalog.pages(key: index.archive.key, matching: url, limit: Self.pagesMax).pages
+        let listed = try catalog.pages(key: index.archive.key, PageListRequest(query: url, limit: Self.pagesMax)).pages
         guard listed.contains(where: { matcher.matches($0.url) }) else { return }
         let reader = index.wacz.makePageReader()
         while reader.bytesRead < pageListBytesLeft, let page = try reader.next() {

@@ -13,10 +13,8 @@ extension Resolver {
     ///
     /// They depend on the store, not on the file, so they aren't saved, and `--strict` ignores them.
     ///
-    /// - Parameter opened: The archive's file; `nil` to open it.
-    /// - Throws: `StoreError` if the archive's file can't be opened.
-    func missingRequirements(of archive: Archive, _ opened: WACZFile?) throws -> [Finding] {
-        let wacz = try opened ?? StoreError.refusingDamage { try openArchives.lookups(archive).wacz }
+    /// - Parameter wacz: The archive's file.
+    func missingRequirements(of archive: Archive, _ wacz: WACZFile) throws -> [Finding] {
         let missing = try requirements(of: archive, wacz.dataPackage).filter { $0.archive == nil }.map(\.requirement)
         var findings = missing.prefix(Self.findingsMax).map(Self.finding)
         if let last = findings.last, missing.count > findings.count {
@@ -27,6 +25,17 @@ extension Resolver {
                     location: last.location, consequence: last.consequence))
         }
         return findings
+    }
+
+    /// Returns the files from which an archive was made, with the archives in the library that are these files.
+    func sources(of wacz: WACZFile) throws -> [ArchiveSource] {
+        let sources = wacz.dataPackage?.sources ?? []
+        let known = try catalog.archives(sha256: Set(sources.compactMap { $0.hash?.sha256 }))
+        return sources.map { source in
+            ArchiveSource(
+                title: source.title, path: source.path, sha256: source.hash?.sha256,
+                archive: source.hash?.sha256.flatMap { sha256 in known.first { $0.sha256 == sha256 }?.id })
+        }
     }
 
     func requirements(
@@ -64,5 +73,10 @@ extension Resolver {
 
 extension DataPackage.Requirement {
     /// The SHA-256 of the file in hex; `nil` if another hash or none is stated.
-    var sha256: String? { hash.flatMap { $0.algorithm == .sha256 ? $0.hex : nil } }
+    var sha256: String? { hash?.sha256 }
+}
+
+extension WARCDigest {
+    /// The digest in hex; `nil` if it isn't a SHA-256.
+    fileprivate var sha256: String? { algorithm == .sha256 ? hex : nil }
 }

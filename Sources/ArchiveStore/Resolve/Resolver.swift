@@ -82,8 +82,11 @@ package struct Resolver: Sendable {
     func details(of archive: Archive, findings: [Finding], opened: WACZFile? = nil) throws -> ArchiveDetails {
         let availability = archive.availability(in: layout)
         var findings = findings
+        var sources: [ArchiveSource] = []
         do {
-            findings += try missingRequirements(of: archive, opened)
+            let wacz = try opened ?? StoreError.refusingDamage { try openArchives.lookups(archive).wacz }
+            findings += try missingRequirements(of: archive, wacz)
+            sources = try self.sources(of: wacz)
         } catch let error as StoreError
             where [.notFound, .failed, .refused, .unavailable, .changed, .unusable].contains(error.code)
         {
@@ -95,7 +98,8 @@ package struct Resolver: Sendable {
         var details = ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
             collections: try store.collections.collections(of: archive.id).map(\.id),
-            text: try store.searcher.indexedText(of: archive), verification: verification(of: archive))
+            text: try store.searcher.indexedText(of: archive), verification: verification(of: archive),
+            sources: sources)
         details.hasThumbnail = try store.catalog.thumbnail(key: archive.key).map { !$0.isEmpty } ?? false
         return details
     }

@@ -1,7 +1,7 @@
 import Foundation
 package import WebArchive
 
-/// A page of a list of captured URLs, sorted by index key and time.
+/// A page of a list of captured URLs.
 package struct URLList: Sendable, Encodable {
     package let urls: [Item]
     /// The cursor of the next page; `nil` at the end. A page with a cursor may have fewer URLs than requested, or none.
@@ -36,11 +36,34 @@ package struct URLList: Sendable, Encodable {
         }
     }
 
+    /// How URLs are sorted.
+    package enum Order: String, Sendable, Hashable, CaseIterable {
+        /// By index key and time, as in the index.
+        case url
+        case newest
+        case oldest
+        /// By the size of the record.
+        case largest
+
+        /// Whether one item comes before another; with the same value, in the order of the index.
+        fileprivate func precedes(_ one: Item, _ other: Item) -> Bool {
+            let (first, second) = (one.entry, other.entry)
+            switch self {
+            case .newest where first.timestamp != second.timestamp: return first.timestamp > second.timestamp
+            case .oldest where first.timestamp != second.timestamp: return first.timestamp < second.timestamp
+            case .largest where first.length != second.length: return first.length ?? 0 > second.length ?? 0
+            default: return (first.urlKey, first.timestamp) < (second.urlKey, second.timestamp)
+            }
+        }
+    }
+
     /// A request for a page.
     package struct Request: Sendable, Hashable {
         package var filter: URLFilter
         /// Whether captures with the same index key are one item.
         package var collapsesURLs = false
+        /// In another order than `url`, the list is one page with the first items, and is searched without a time limit.
+        package var order = Order.url
         /// The maximum number of items.
         package var limit: Int
         /// The position of the page; `nil` for the first.
@@ -50,6 +73,13 @@ package struct URLList: Sendable, Encodable {
 
         package init(filter: URLFilter, limit: Int) {
             (self.filter, self.limit) = (filter, limit)
+        }
+
+        /// Returns the request for the page at a position.
+        package func from(_ position: URLScan.Position) -> Request {
+            var request = self
+            request.start = position
+            return request
         }
     }
 }
@@ -87,7 +117,7 @@ extension Resolver {
             var faults = 0
             while true {
                 let scan = scan(request.filter, indexes, from: request.start, check)
-                scan.deadline = deadline
+                if request.order == .url { scan.deadline = deadline }
                 var page = URLPage(request, archives: replayable.members(indexes))
                 do {
                     try page.fill(from: scan)
@@ -155,7 +185,36 @@ private struct URLPage {
     private var isFull: Bool { items.count >= request.limit || byteCount >= Self.bytesMax }
 
     mutating func fill(from scan: URLScan) throws(WebArchiveError) {
-        if request.collapsesURLs { try fillWithURLs(from: scan) } else { try fillWithCaptures(from: scan) }
+        if request.order != .url {
+            try fillWithFirst(from: scan)
+        } else if request.collapsesURLs {
+            try fillWithURLs(from: scan)
+        } else {
+            try fillWithCaptures(from: scan)
+        }
+    }
+
+    /// Reads all captures, and keeps the first in the order of the request.
+    private mutating func fillWithFirst(from scan: URLScan) throws(WebArchiveError) {
+        var first: [URLList.Item] = []
+        var key: String?
+        while case .capture(let entry, let source) = try scan.next() {
+            if request.collapsesURLs, entry.urlKey == key, let last = items.popLast() {
+                add(entry, source, captureCount: (last.captureCount ?? 0) + 1)
+                continue
+            }
+            if items.count >= request.limit {
+                first = sorted(first + items)
+                items = []
+            }
+            add(entry, source, captureCount: request.collapsesURLs ? 1 : nil)
+            key = entry.urlKey
+        }
+        items = sorted(first + items)
+    }
+
+    private func sorted(_ items: [URLList.Item]) -> [URLList.Item] {
+        Array(items.sorted(by: request.order.precedes).prefix(request.limit))
     }
 
     private mutating func fillWithCaptures(from scan: URLScan) throws(WebArchiveError) {

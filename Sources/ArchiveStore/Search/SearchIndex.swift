@@ -141,30 +141,17 @@ struct SearchIndex: Sendable {
         }?.progress
     }
 
-    /// Returns detected pages in the archive's order whose title or URL contains every word of `query`.
-    func pages(
-        key: String, matching query: String, offset: Int, limit: Int
-    ) throws -> (total: Int, pages: [ArchivePage]) {
-        guard database.exists else { return (0, []) }
-        let filter = PageFilter(query)
-        let tables = """
-            archive JOIN capture ON capture.archive = archive.number AND capture.part = 0
+    /// Returns detected pages of an archive.
+    func pages(key: String, _ request: PageListRequest) throws -> PageList {
+        guard database.exists else { return PageList(total: 0, pages: []) }
+        let source = """
+            SELECT capture.position AS position, 'detected' AS list, url.url AS url,
+                nullif(timestamp, '') AS timestamp, nullif(substr(title, 1, 1000), '') AS title
+            FROM archive JOIN capture ON capture.archive = archive.number AND capture.part = 0
             JOIN document ON document.number = capture.document JOIN url ON url.number = document.url
-            WHERE archive.key = ?\(filter.condition(title: "title", url: "url.url"))
+            WHERE archive.key = ?
             """
-        let arguments: [any DatabaseValueConvertible] = [key] + filter.arguments
-        return try database.reading { database in
-            let total = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM \(tables)", arguments: StatementArguments(arguments))
-            let sql = """
-                SELECT capture.position AS position, 'detected' AS list, url.url AS url,
-                    nullif(timestamp, '') AS timestamp, nullif(substr(title, 1, 1000), '') AS title
-                FROM \(tables) ORDER BY capture.position LIMIT ? OFFSET ?
-                """
-            let rows = try PageRow.fetchAll(
-                database, sql: sql, arguments: StatementArguments(arguments + [limit, offset]))
-            return (total ?? 0, rows.map(\.page))
-        }
+        return try database.reading { try PageQuery(request, key: key, from: source).list($0) }
     }
 
     /// Returns what was detected in an archive without a page list; `nil` if it isn't completely indexed, or has pages of

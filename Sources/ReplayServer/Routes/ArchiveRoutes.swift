@@ -1,6 +1,7 @@
 import ArchiveStore
 import HTTPTypes
 import Hummingbird
+import WebArchive
 
 /// `/api/archives…`, on the control origins. Documented in `docs/json.md`.
 struct ArchiveRoutes: Sendable {
@@ -8,11 +9,15 @@ struct ArchiveRoutes: Sendable {
 
     var routes: RouteCollection<ConnectionContext> {
         RouteCollection(context: ConnectionContext.self)
-            .get { request, _ in try await archives(LibraryParameters(request.uri.queryParameters)) }
+            .get { request, _ in try await archives(request.uri.queryParameters) }
             .get(":id") { _, context in try await archive(named: context.name()) }
             .get(":id/pages") { request, context in
                 try await pages(of: context.name(), query: request.uri.queryParameters)
             }
+            .get(":id/issues") { request, context in
+                try await issues(of: context.name(), query: request.uri.queryParameters)
+            }
+            .get(":id/records") { request, context in try await records(request, context) }
             .get(":id/captures") { request, context in
                 try await site.captures(request, context) { try .archive(find($0)) }
             }
@@ -37,13 +42,23 @@ struct ArchiveRoutes: Sendable {
             .delete(":id") { _, context in try await remove(context.name()) }
     }
 
-    private func archives(_ wanted: LibraryParameters?) async throws -> Response {
-        guard let wanted else { return try await allArchives() }
+    private func archives(_ query: Parameters) async throws -> Response {
+        guard let wanted = try LibraryParameters(query) else { return try await allArchives() }
+        if let format = try ListFormat(query) { return try await archivesFile(format, wanted) }
         let part = try await site.blocking.long {
             try site.store.library.archives(
                 wanted.filter, sortedBy: wanted.order, offset: wanted.offset, limit: wanted.limit)
         }
         return try Responses.json(ListedArchives(total: part.total, archives: part.archives.map(site.resource)))
+    }
+
+    private func archivesFile(_ format: ListFormat, _ wanted: LibraryParameters) async throws -> Response {
+        try await site.listFile(format, named: "archives", from: 0) { offset -> [LibraryItem]? in
+            let part = try site.store.library.archives(
+                wanted.filter, sortedBy: wanted.order, offset: offset, limit: 1000)
+            offset += part.archives.count
+            return part.archives.isEmpty ? nil : part.archives
+        }
     }
 
     private func allArchives() async throws -> Response {
@@ -58,14 +73,36 @@ struct ArchiveRoutes: Sendable {
     }
 
     private func pages(of id: String, query: Parameters) async throws -> Response {
-        let wanted = try ListParameters(pages: query)
-        return try Responses.json(
-            try await site.blocking {
-                let archive = try find(id)
-                return ListedPages(
-                    try site.store.pages(
-                        of: archive, matching: wanted.query, offset: wanted.offset, limit: wanted.limit))
-            })
+        let wanted = try PageListRequest(query)
+        let archive = try await site.blocking { try find(id) }
+        if let format = try ListFormat(query) {
+            return try await site.pagesFile(format, of: archive.id, wanted) { try site.store.pages(of: archive, $0) }
+        }
+        return try Responses.json(try await site.blocking { try site.store.pages(of: archive, wanted) })
+    }
+
+    private func issues(of id: String, query: Parameters) async throws -> Response {
+        let format = try ListFormat(query) ?? .json
+        let details = try await site.blocking.long { try site.store.details(of: find(id)) }
+        return try await site.listFile(format, named: "\(details.archive.id)-issues", from: false) { isRead in
+            defer { isRead = true }
+            return isRead ? nil : details.findings
+        }
+    }
+
+    private func records(_ request: Request, _ context: ConnectionContext) async throws -> Response {
+        let (query, name) = (request.uri.queryParameters, try context.name())
+        let url = try ListParameters.url(in: query)
+        let timestamp = query["ts"].map(String.init) ?? ""
+        guard CaptureTimestamp(digits: timestamp) != nil else { throw ListParameters.invalidTime("ts", in: query) }
+        let hashes = query["hashes"] == "true"
+        let client = try await context.watchClient()
+        return try Responses.json([
+            "records": try await site.blocking.long {
+                try site.store.resolver.records(
+                    ofURL: url, at: timestamp, in: find(name), hashes: hashes, isWanted: { client.isThere })
+            }
+        ])
     }
 
     private func counts(_ context: ConnectionContext) async throws -> Response {

@@ -11,7 +11,7 @@ struct CollectionRoutes: Sendable {
             .get { _, _ in try await collections() }
             .get(":id") { _, context in try await collection(context.name()) }
             .get(":id/pages") { request, context in
-                try await pages(of: context.name(), ListParameters(pages: request.uri.queryParameters))
+                try await pages(of: context.name(), query: request.uri.queryParameters)
             }
             .get(":id/captures") { request, context in try await site.captures(request, context, of: replayable) }
             .get(":id/captures/histogram") { request, context in
@@ -42,13 +42,16 @@ struct CollectionRoutes: Sendable {
         try answer(try await site.blocking.long { try site.store.collections.details(of: try find(id)) })
     }
 
-    private func pages(of id: String, _ wanted: ListParameters) async throws -> Response {
-        try Responses.json(
-            try await site.blocking {
-                ListedPages(
-                    try site.store.collections.pages(
-                        of: try find(id), matching: wanted.query, offset: wanted.offset, limit: wanted.limit))
-            })
+    private func pages(of id: String, query: Parameters) async throws -> Response {
+        let wanted = try PageListRequest(query)
+        let collection = try await site.blocking { try find(id) }
+        let collections = site.store.collections
+        if let format = try ListFormat(query) {
+            return try await site.pagesFile(format, of: collection.id, wanted) {
+                try collections.pages(of: collection, $0)
+            }
+        }
+        return try Responses.json(try await site.blocking { try collections.pages(of: collection, wanted) })
     }
 
     /// The body of a request for a new collection.

@@ -75,6 +75,7 @@ struct ExportRoutes: Sendable {
         let url: String?
         let timestamp: String?
         let type: String?
+        let urls: [String]?
     }
 
     private struct Prepared: Encodable {
@@ -106,7 +107,8 @@ struct ExportRoutes: Sendable {
                     let wanted = ArchiveStore.CaptureRequest(url: CapturedURL.completed(order.url ?? ""), time: time)
                     return try exporter.page(wanted, of: archive, to: target)
                 case .files:
-                    let files = try exporter.files(of: archive, to: target, types: type.map { [$0] })
+                    let files = try exporter.files(
+                        of: archive, to: target, FileSelection(types: type.map { [$0] }, urls: order.urls))
                     return Exporter.Result(fileCount: files.count)
                 }
             }
@@ -158,13 +160,10 @@ struct ExportRoutes: Sendable {
         guard let export = site.exports.export(token) else {
             throw ErrorResponse(.notFound, code: "not-found", "this file isn't there any more", hint: "export it again")
         }
-        // RFC 6266 §4.3 and RFC 8187: both names, as some clients know only the first.
-        let ascii = String(export.name.map { $0.isASCII && $0 != "\"" && $0 != "\\" ? $0 : "_" })
-        let name = export.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ascii
         let fields: HTTPFields = [
             .contentType: export.name.hasSuffix(".zip") ? "application/zip" : "application/wacz",
             .contentSecurityPolicy: SecurityHeaders.inert, .cacheControl: "no-store",
-            .contentDisposition: "attachment; filename=\"\(ascii)\"; filename*=UTF-8''\(name)",
+            .contentDisposition: Responses.attachment(export.name),
         ]
         let body = ResponseBody(contentLength: Int(clamping: export.size)) { [blocking = site.blocking] writer in
             var offset: UInt64 = 0

@@ -28,7 +28,7 @@ struct LibraryParameters: Sendable {
             .badRequest, code: "bad-parameter", "the parameter \(name) \(problem), not \"\(value.prefix(40))\"")
     }
 
-    private static let names: [Substring] = ["offset", "limit", "q", "sort", "tag", "site", "year", "state"]
+    private static let names: [Substring] = ["offset", "limit", "q", "sort", "tag", "site", "year", "state", "format"]
 }
 
 extension LibraryFilter {

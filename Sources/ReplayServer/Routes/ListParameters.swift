@@ -2,20 +2,8 @@ import ArchiveStore
 import Hummingbird
 import WebArchive
 
-/// The query parameters of a list of pages.
-struct ListParameters: Sendable {
-    let offset: Int
-    let limit: Int
-    /// Words that each page's title or URL must contain.
-    let query: String
-
-    /// - Throws: `ErrorResponse` that names the invalid parameter.
-    init(pages parameters: Parameters) throws {
-        offset = try Self.number("offset", in: parameters, default: 0, allowed: 0...Int(Int32.max))
-        limit = try Self.number("limit", in: parameters, default: 100, allowed: 1...1000)
-        query = try Self.text(in: parameters)
-    }
-
+/// Query parameters that several lists have.
+enum ListParameters {
     /// Returns the parameter `q`; empty if it's absent.
     static func text(in query: Parameters) throws -> String {
         let text = query["q"].map(String.init) ?? ""
@@ -34,6 +22,33 @@ struct ListParameters: Sendable {
         }
         guard url.utf8.count <= Limits.standard.urlBytesMax else { throw ErrorResponse.urlTooLong(url) }
         return url
+    }
+
+    /// Returns a parameter of 4 to 17 digits; `nil` if it's absent. An incomplete time means the start of its period.
+    static func time(_ name: String, in query: Parameters) throws -> CaptureTimestamp? {
+        guard let text = query[Substring(name)], !text.isEmpty else { return nil }
+        guard let time = URLFilter.time(text) else { throw invalidTime(name, in: query) }
+        return time
+    }
+
+    /// Returns a parameter that names a case; `nil` if it's absent.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, in query: Parameters
+    ) throws -> Choice? {
+        guard let text = query[Substring(name)] else { return nil }
+        guard let choice = Choice(rawValue: String(text)) else {
+            let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter",
+                "the parameter \(name) must be one of \(known), not \"\(text.prefix(40))\"")
+        }
+        return choice
+    }
+
+    /// Returns whether the parameter `collapse` is there.
+    static func collapsesURLs(in query: Parameters) throws -> Bool {
+        enum Key: String, CaseIterable { case url }
+        return try choice("collapse", in: query) == Key.url
     }
 
     static func invalidTime(_ name: String, in query: Parameters) -> ErrorResponse {
@@ -57,10 +72,18 @@ struct ListParameters: Sendable {
     }
 }
 
-/// A part of a list of pages, with the total number.
-struct ListedPages: Encodable, Sendable {
-    let total: Int
-    let pages: [ArchivePage]
-
-    init(_ found: (total: Int, pages: [ArchivePage])) { (total, pages) = found }
+extension PageListRequest {
+    /// Parses the query of a list of pages. Documented in `docs/json.md`.
+    ///
+    /// - Throws: `ErrorResponse` that names the invalid parameter.
+    init(_ query: Parameters) throws {
+        self.init(
+            query: try ListParameters.text(in: query),
+            offset: try ListParameters.number("offset", in: query, default: 0, allowed: 0...Int(Int32.max)),
+            limit: try ListParameters.number("limit", in: query, default: 100, allowed: 1...1000))
+        order = try ListParameters.choice("sort", in: query) ?? .archive
+        collapsesURLs = try ListParameters.collapsesURLs(in: query)
+        after = try ListParameters.time("after", in: query)
+        before = try ListParameters.time("before", in: query)
+    }
 }

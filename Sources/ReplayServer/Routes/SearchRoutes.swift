@@ -29,6 +29,7 @@ struct SearchRoutes: Sendable {
 
     private func search(_ parameters: Parameters) async throws -> Response {
         let query = try Self.query(parameters)
+        if let format = try ListFormat(parameters) { return try await hitsFile(format, query) }
         let limit = try ListParameters.number("limit", in: parameters, default: 20, allowed: 1...100)
         let cursor = parameters["cursor"].map(String.init)
         let hasFacets = parameters["facets"] == "true"
@@ -38,6 +39,15 @@ struct SearchRoutes: Sendable {
                     results: try site.store.searcher.search(query, limit: limit, cursor: cursor),
                     facets: hasFacets ? try site.store.searcher.facets(query) : nil)
             })
+    }
+
+    private func hitsFile(_ format: ListFormat, _ query: SearchQuery) async throws -> Response {
+        try await site.listFile(format, named: "search-results", from: "0" as String?) { cursor -> [SearchHit]? in
+            guard let position = cursor else { return nil }
+            let results = try site.store.searcher.search(query, limit: 1000, cursor: position)
+            cursor = results.next
+            return results.hits
+        }
     }
 
     private func suggest(_ parameters: Parameters) async throws -> Response {

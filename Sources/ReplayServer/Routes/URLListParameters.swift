@@ -10,10 +10,8 @@ extension URLList.Request {
         self.init(
             filter: try URLFilter(query: query),
             limit: try ListParameters.number("limit", in: query, default: 100, allowed: 1...1000))
-        if let collapse = query["collapse"] {
-            guard collapse == "url" else { throw Self.problem("collapse", "must be url", collapse) }
-            collapsesURLs = true
-        }
+        collapsesURLs = try ListParameters.collapsesURLs(in: query)
+        order = try ListParameters.choice("sort", in: query) ?? .url
         if let cursor = query["cursor"], !cursor.isEmpty {
             guard let position = URLScan.Position(cursor: cursor) else {
                 throw Self.problem("cursor", "isn't a cursor of a previous response", cursor)
@@ -57,17 +55,11 @@ extension URLFilter {
         }
         method = query["method"].flatMap { $0.isEmpty ? nil : $0.uppercased() }
         // As in a search, an incomplete time means the start of its period.
-        after = try Self.time("after", query)
-        before = try Self.time("before", query)
+        after = try ListParameters.time("after", in: query)
+        before = try ListParameters.time("before", in: query)
     }
 
     private static func words(_ list: Substring?) -> [Substring] { list?.split(separator: ",") ?? [] }
-
-    private static func time(_ name: String, _ query: Parameters) throws -> CaptureTimestamp? {
-        guard let text = query[Substring(name)], !text.isEmpty else { return nil }
-        guard let time = URLFilter.time(text) else { throw ListParameters.invalidTime(name, in: query) }
-        return time
-    }
 }
 
 extension Site {
@@ -77,10 +69,30 @@ extension Site {
     ) async throws -> Response {
         let wanted = try URLList.Request(query: request.uri.queryParameters)
         let name = try context.name()
+        if let format = try ListFormat(request.uri.queryParameters) {
+            return try await urlsFile(format, name, wanted, find)
+        }
         let client = try await context.watchClient()
         return try Responses.json(
             try await blocking.long {
                 try store.resolver.urls(wanted, in: find(name), isWanted: { client.isThere })
             })
+    }
+
+    private func urlsFile(
+        _ format: ListFormat, _ name: String, _ request: URLList.Request,
+        _ find: @escaping @Sendable (String) throws -> Replayable
+    ) async throws -> Response {
+        let replayable = try await blocking { try find(name) }
+        var start = request
+        (start.start, start.limit) = (nil, 1000)
+        // After the last block, there is no position.
+        return try await listFile(format, named: "\(replayable.id)-urls", from: start as URLList.Request?) {
+            request -> [URLList.Item]? in
+            guard let wanted = request else { return nil }
+            let list = try store.resolver.urls(wanted, in: replayable)
+            request = list.next.flatMap { URLScan.Position(cursor: $0) }.map { wanted.from($0) }
+            return list.urls
+        }
     }
 }

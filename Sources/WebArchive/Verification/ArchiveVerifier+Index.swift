@@ -64,7 +64,8 @@ extension ArchiveVerifier {
                     return Finding(
                         severity: .warning, code: "record-unindexed",
                         what: "The index doesn't list a capture: \((url ?? "unknown URL").prefix(500))",
-                        location: "\(file) byte \(record.offset)", consequence: "This capture can't be found.")
+                        location: "\(file) byte \(record.offset)", consequence: "This capture can't be found.",
+                        urls: url.map { [$0] } ?? [])
                 }
             }
         }
@@ -123,13 +124,14 @@ extension ArchiveVerifier {
             now.result.captures.failed += 1
             now.log.add("index-other-record") {
                 let found = try? wacz.record(of: entry)
-                let url = (found?.targetURI ?? "unknown URL").prefix(300)
+                let url = found?.targetURI
                 return Finding(
                     severity: .error, code: "index-other-record",
                     what: "The index lists \(entry.url.prefix(300)) of \(entry.timestamp), but the record there is "
-                        + "\(url) of \(found?.timestamp?.digits14 ?? "an unknown time").",
-                    location: location.description, consequence: "Replay shows a different capture than the one listed."
-                )
+                        + "\((url ?? "unknown URL").prefix(300)) of \(found?.timestamp?.digits14 ?? "an unknown time").",
+                    location: location.description,
+                    consequence: "Replay shows a different capture than the one listed.",
+                    urls: [entry.url] + (url.map { $0 == entry.url ? [] : [$0] } ?? []))
             }
         } else if let length = entry.length, length < record.length {
             now.result.captures.failed += 1
@@ -152,7 +154,7 @@ extension ArchiveVerifier {
         now.log.add(
             .error, "index-no-record",
             "The index points to a place where no readable record begins: \(entry.url.prefix(500))",
-            at: location.description, consequence: "This capture can't be replayed.")
+            at: location.description, consequence: "This capture can't be replayed.", urls: [entry.url])
     }
 
     // Revisits ----------------------------------------------------------------------------------------------------
@@ -194,7 +196,8 @@ extension ArchiveVerifier {
             .error, "revisit-unresolved",
             "A capture's content is stored with another capture, which can't be found: \(entry.url.prefix(500))",
             at: location.description,
-            consequence: "This capture can't be replayed, unless the archive with the payload is in the library.")
+            consequence: "This capture can't be replayed, unless the archive with the payload is in the library.",
+            urls: [entry.url])
     }
 
     private var noDigest: UInt64 { 0 }

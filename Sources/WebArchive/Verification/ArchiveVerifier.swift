@@ -237,7 +237,7 @@ package final class ArchiveVerifier {
         var record = FileProblems.Record(
             file: entry.name, start: mismatch.offset, isOfBlock: mismatch.isOfBlock, isOfPayload: isOfPayload)
         if now.problems.records.count < FileProblems.recordsMax, let url = try url(at: mismatch.offset, of: entry) {
-            record.urls = [String(url.prefix(FileProblems.urlCharactersMax))]
+            record.urls = [FileProblems.bounded(url)]
         }
         now.problems.add(record)
     }
@@ -264,7 +264,7 @@ package final class ArchiveVerifier {
             now.log.add(
                 .warning, "page-uncaptured", "A page of the page list isn't in the index: \(page.url.prefix(500))",
                 at: page.list == .pages ? "pages/pages.jsonl" : "pages/extraPages.jsonl",
-                consequence: "This page can't be opened.")
+                consequence: "This page can't be opened.", urls: [page.url])
         }
     }
 }

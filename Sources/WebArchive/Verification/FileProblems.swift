@@ -19,7 +19,7 @@ struct FileProblems: Sendable, Hashable, Codable {
         var unreadable: String?
         var isOfBlock = false
         var isOfPayload = false
-        /// The first URLs of captures in it.
+        /// The first URLs of captures in it, up to `urlCharactersMax` characters each.
         var urls: [String] = []
         /// The number of index lines that point into it.
         var lines = 0
@@ -66,7 +66,7 @@ struct FileProblems: Sendable, Hashable, Codable {
     mutating func takes(_ url: String, offset: UInt64, in file: String) -> Bool {
         guard let place = part(offset: offset, in: file) else { return false }
         records[place].lines += 1
-        let url = String(url.prefix(Self.urlCharactersMax))
+        let url = Self.bounded(url)
         if records[place].urls.count < Self.urlsMax, !records[place].urls.contains(url) {
             records[place].urls.append(url)
         }
@@ -86,7 +86,9 @@ struct FileProblems: Sendable, Hashable, Codable {
     /// Limits for what is kept, as a hostile file can have any number of faults.
     static let recordsMax = 1000
     static let urlsMax = 5
-    static let urlCharactersMax = 300
+    static let urlCharactersMax = 1001
+
+    static func bounded(_ url: String) -> String { String(url.prefix(urlCharactersMax)) }
 }
 
 extension FileProblems.Record {
@@ -94,6 +96,6 @@ extension FileProblems.Record {
     init(_ part: DamagedStretch, in file: String) {
         self.init(
             file: file, start: part.start, end: part.end, unreadable: part.problem,
-            urls: part.url.map { [String($0.prefix(FileProblems.urlCharactersMax))] } ?? [])
+            urls: part.url.map { [FileProblems.bounded($0)] } ?? [])
     }
 }

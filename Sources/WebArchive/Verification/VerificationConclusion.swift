@@ -59,6 +59,7 @@ struct VerificationConclusion {
         let unlisted = file.contains("indexes/") ? takeUnlisted() : []
         let whole = takeOthers { Self.fileCodes.contains($0.code) && $0.location == file }
         let records = problems.records.filter { $0.file == file }
+        let (urls, urlCount) = captures(in: records)
         let details =
             [recordText(records, in: file)] + whole.map(\.what)
             + lines.prefix(1).map { "For example, \($0.location.dropFirst(file.count + 1)): \($0.what)" }
@@ -66,7 +67,9 @@ struct VerificationConclusion {
         let place = records.first.map { "\(file) byte \($0.start)" } ?? lines.first?.location ?? file
         log.add(
             .error, code, ([what] + details.compactMap { $0 }).joined(separator: " "), at: place,
-            consequence: isOtherFile ? Self.changedSinceImport : consequence)
+            consequence: isOtherFile ? Self.changedSinceImport : consequence,
+            urls: urls + unlisted.compactMap { $0.urls?.first }.prefix(FileProblems.urlsMax),
+            urlCount: urlCount + unlisted.count)
     }
 
     /// The codes of findings about lines and about whole files that a change of the file causes.
@@ -113,22 +116,28 @@ struct VerificationConclusion {
         let count =
             records.count + problems.moreUnreadable[file, default: 0] + problems.moreDiffering[file, default: 0]
         guard let first = records.first else { return nil }
-        let names = captures(in: records)
+        let names = captureText(records)
         if count > 1 { return "\(count) records in it can't be read, or don't match their digests\(names)" }
         return first.unreadable.map { "A WARC record in it can't be read (\($0))\(names)" }
             ?? "A WARC record in it doesn't match its digests\(names)"
     }
 
     /// Lists the URLs of the captures in records, as the end of a sentence.
-    private func captures(in records: [FileProblems.Record]) -> String {
+    private func captureText(_ records: [FileProblems.Record]) -> String {
+        let (urls, count) = captures(in: records)
+        guard !urls.isEmpty else { return "." }
+        let more = count - urls.count
+        return ": \(urls.map { $0.prefix(300) }.joined(separator: " "))" + (more > 0 ? " and \(more) more" : "")
+    }
+
+    /// Returns the first URLs of the captures in records, and the number of captures.
+    private func captures(in records: [FileProblems.Record]) -> (urls: [String], count: Int) {
         var urls: [String] = []
         for url in records.lazy.flatMap(\.urls) where !urls.contains(url) {
             urls.append(url)
             if urls.count == FileProblems.urlsMax { break }
         }
-        guard !urls.isEmpty else { return "." }
-        let more = records.reduce(0) { $0 + max($1.lines, $1.urls.count) } - urls.count
-        return ": \(urls.joined(separator: " "))" + (more > 0 ? " and \(more) more" : "")
+        return (urls, records.reduce(0) { $0 + max($1.lines, $1.urls.count) })
     }
 
     /// Removes the findings about captures that the index doesn't list, and about pages that are these captures.
@@ -136,16 +145,11 @@ struct VerificationConclusion {
     /// - Returns: Those about captures.
     private mutating func takeUnlisted() -> [Finding] {
         let unlisted = takeOthers { $0.code == "record-unindexed" }
-        let urls = Set(unlisted.compactMap { Self.url(in: $0) })
+        let urls = Set(unlisted.compactMap { $0.urls?.first })
         _ = takeOthers { finding in
-            finding.code == "page-uncaptured" && Self.url(in: finding).map(urls.contains) == true
+            finding.code == "page-uncaptured" && finding.urls?.first.map(urls.contains) == true
         }
         return unlisted
-    }
-
-    /// The URL at the end of a finding.
-    private static func url(in finding: Finding) -> Substring? {
-        finding.what.firstRange(of: ": ").map { finding.what[$0.upperBound...] }
     }
 
     /// Removes findings, and returns them.
@@ -161,21 +165,22 @@ struct VerificationConclusion {
         // Then no part of the file is a record.
         guard !others.contains(where: { $0.code == "warc-is-zip" && $0.location == file }) else { return }
         for record in problems.records where record.file == file {
-            let urls = captures(in: [record])
+            let text = captureText([record])
+            let (urls, count) = captures(in: [record])
             let place = "\(file) byte \(record.start)"
             if let problem = record.unreadable {
                 log.add(
-                    .error, "warc-damaged", "A WARC record can't be read: \(problem)\(urls)", at: place,
-                    consequence: "The content of this record can't be replayed.")
+                    .error, "warc-damaged", "A WARC record can't be read: \(problem)\(text)", at: place,
+                    consequence: "The content of this record can't be replayed.", urls: urls, urlCount: count)
             } else {
-                log.add(mismatch(record, urls, at: place))
+                log.add(mismatch(record, text, at: place))
             }
         }
         log.count("warc-damaged", more: problems.moreUnreadable[file, default: 0])
         log.count("payload-digest", more: problems.moreDiffering[file, default: 0])
     }
 
-    private func mismatch(_ record: FileProblems.Record, _ urls: String, at place: String) -> Finding {
+    private func mismatch(_ record: FileProblems.Record, _ text: String, at place: String) -> Finding {
         // The hash of a file proves nothing if the list of hashes was changed.
         let isAsPacked = problems.changes[Self.description] == nil
         let part =
@@ -184,10 +189,11 @@ struct VerificationConclusion {
             : "\(record.isOfBlock ? "block" : "payload") of a WARC record doesn't match its digest"
         return Finding(
             severity: isAsPacked ? .warning : .error, code: record.isOfBlock ? "block-digest" : "payload-digest",
-            what: "The \(part)\(urls)", location: place,
+            what: "The \(part)\(text)", location: place,
             consequence: isAsPacked
                 ? "The file is as it was packed: the record was changed before, or its digest was computed wrongly."
-                : "The capture was changed or damaged after it was recorded.")
+                : "The capture was changed or damaged after it was recorded.",
+            urls: record.urls)
     }
 
     /// Corrects findings about sizes of files that match their hash.
@@ -196,8 +202,8 @@ struct VerificationConclusion {
             guard finding.code == "resource-size-differs", problems.changes[finding.location] == nil,
                 !unhashed.contains(finding.location)
             else { return finding }
-            return Finding(
-                severity: .notice, code: finding.code, what: finding.what, location: finding.location,
+            return finding.with(
+                severity: .notice,
                 consequence: "Replay isn't affected: the file matches its hash, so the size was written wrongly.")
         }
     }

@@ -28,6 +28,7 @@ extension DataPackage {
         var resourceCount = 0
         var requirements: [Requirement] = []
         var requirementCount = 0
+        var sources: [Source] = []
 
         mutating func read(_ key: String, _ scanner: inout JSONScanner, _ limits: Limits) throws(JSONProblem) {
             switch key {
@@ -52,6 +53,17 @@ extension DataPackage {
                     let names: Set = ["filename", "name", "hash", "crawlId"]
                     let json = try scanner.members(named: names, textBytesMax: limits.textBytesMax)
                     requirements.append(requirement(json))
+                }
+            case "sources" where scanner.startsWith("["):
+                sources = []
+                try scanner.elements { (scanner) throws(JSONProblem) in
+                    guard sources.count < DataPackage.sourcesMax else { return try scanner.skipValue() }
+                    let json = try scanner.members(
+                        named: ["title", "path", "hash"], textBytesMax: limits.textBytesMax)
+                    sources.append(
+                        Source(
+                            title: json["title"]?.string, path: json["path"]?.string,
+                            hash: json["hash"]?.string.flatMap { WARCDigest($0) }))
                 }
             case "software": software = try readSoftware(&scanner, limits)
             case "profile", "wacz_version", "waczVersion", "title", "description", "desc", "created", "modified",
@@ -103,7 +115,7 @@ extension DataPackage {
             title: json["title"]?.string, description: json["description"]?.string ?? json["desc"]?.string,
             created: json["created"]?.text, modified: json["modified"]?.text, software: json.software,
             mainPage: url.flatMap { MainPage(url: $0, date: date) }, resources: json.resources,
-            requirements: json.requirements, listsLegacyPages: false)
+            requirements: json.requirements, sources: json.sources, listsLegacyPages: false)
     }
 
     /// Reads the metadata in `webarchive.yaml`, which layouts before 1.0 have instead of `datapackage.json`.
@@ -120,7 +132,7 @@ extension DataPackage {
             profile: nil, waczVersion: nil, title: top["title"], description: top["desc"] ?? top["description"],
             created: top["created"] ?? top["date"], modified: nil, software: top["software"],
             mainPage: mainURL.flatMap { MainPage(url: $0, date: top["mainPageDate"]) }, resources: [], requirements: [],
-            listsLegacyPages: legacy.hasPages)
+            sources: [], listsLegacyPages: legacy.hasPages)
     }
 }
 

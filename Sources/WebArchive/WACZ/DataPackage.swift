@@ -43,6 +43,16 @@ public struct DataPackage: Sendable, Hashable {
         public let crawlID: String?
     }
 
+    /// A file from which this one was made. Frictionless Data Package, `sources`.
+    public struct Source: Sendable, Hashable {
+        /// The title.
+        public let title: String?
+        /// The name of the file, or its URL.
+        public let path: String?
+        /// The hash of the file.
+        public let hash: WARCDigest?
+    }
+
     /// The profile: `data-package`, `wacz` or `multi-wacz-package`; `nil` if it's missing.
     public let profile: String?
     /// The WACZ version, for example `1.1.1`; `nil` if it's missing.
@@ -63,8 +73,13 @@ public struct DataPackage: Sendable, Hashable {
     public let resources: [Resource]
     /// The WACZ files that this one needs for its revisits.
     public let requirements: [Requirement]
+    /// The first files from which this one was made, at most `sourcesMax`.
+    public let sources: [Source]
     /// Whether `webarchive.yaml` (layouts before 1.0) lists pages.
     public let listsLegacyPages: Bool
+
+    /// The number of sources that are read.
+    static let sourcesMax = 20
 }
 
 /// The contents of `datapackage-digest.json`. WACZ 1.1.1 §5.3 and "WACZ Signing and Verification" 0.1.0.

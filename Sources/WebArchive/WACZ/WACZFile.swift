@@ -1,3 +1,5 @@
+import Crypto
+
 /// An open WACZ file: a ZIP with WARC files, indexes and page lists. WACZ 1.1.1.
 ///
 /// Opening reads only the ZIP's directory and `datapackage.json`. The value is immutable and thread-safe; use each of
@@ -152,6 +154,24 @@ public struct WACZFile: Sendable {
         of entry: CDXJEntry, _ check: CancellationCheck
     ) throws(WebArchiveError) -> RecordContent {
         try warcReader(of: entry).content(at: entry.offset, length: entry.length, check)
+    }
+
+    /// Returns the name in the package of the WARC file that an index entry names; `nil` if it's missing.
+    package func warcName(of entry: CDXJEntry) -> String? { warcEntry(named: entry.filename)?.name }
+
+    /// Returns the SHA-256 of the bytes of a record in its WARC file, in hexadecimal digits. They are those of the gzip
+    /// member if it's compressed.
+    ///
+    /// - Throws: `badIndex` if the WARC file is missing or too small for the record; `io`; `cancelled`.
+    package func recordSHA256(of entry: CDXJEntry, _ check: CancellationCheck) throws -> String {
+        let stream = try warcReader(of: entry).storedBytes(at: entry.offset, length: entry.length, check)
+        var hash = SHA256()
+        try stream.forEachChunk(chunkBytesMax: 1 << 20) { bytes in
+            try check.now()
+            hash.update(bufferPointer: bytes)
+            return true
+        }
+        return hash.finalize().hexadecimal
     }
 
     private func warcReader(of entry: CDXJEntry) throws(WebArchiveError) -> WARCReader {

@@ -82,10 +82,27 @@ public struct WARCReader: Sendable {
         return source
     }
 
+    /// Opens the bytes of a record in the file.
+    ///
+    /// - Throws: See `record(at:length:)`.
+    func storedBytes(
+        at offset: UInt64, length: UInt64?, _ check: CancellationCheck
+    ) throws(WebArchiveError) -> any ByteStream {
+        let length = try allowed(at: offset, length: length)
+        return LimitedStream(try input(at: offset, length: length, check), length: length)
+    }
+
     /// Opens a record, decompressed if it's a gzip member.
     func open(
         at offset: UInt64, length: UInt64?, _ check: CancellationCheck? = nil
     ) throws(WebArchiveError) -> (content: BufferedInput, isCompressed: Bool) {
+        let raw = try input(at: offset, length: allowed(at: offset, length: length), check)
+        guard GzipMember.starts(try raw.peek(3)) else { return (raw, false) }
+        return (BufferedInput(try GzipMember(raw)), true)
+    }
+
+    /// Returns the number of bytes to read at an offset, after checking both.
+    private func allowed(at offset: UInt64, length: UInt64?) throws(WebArchiveError) -> UInt64 {
         let (stop, overflow) = offset.addingReportingOverflow(length ?? 1)
         guard !overflow, stop <= size, length != 0 else {
             let wanted = length.map { "\($0) bytes" } ?? "a record"
@@ -102,9 +119,7 @@ public struct WARCReader: Sendable {
                 file: name, offset: offset,
                 hint: "create the archive again without compressing its WARC files in the ZIP")
         }
-        let raw = try input(at: offset, length: length ?? size - offset, check)
-        guard GzipMember.starts(try raw.peek(3)) else { return (raw, false) }
-        return (BufferedInput(try GzipMember(raw)), true)
+        return length ?? size - offset
     }
 
     /// Parses the record header at the start of `input`.

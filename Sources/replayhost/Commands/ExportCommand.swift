@@ -82,7 +82,7 @@ struct ExportCommand: ParsableCommand {
             if let files {
                 let written = try exporter.files(
                     of: archive, to: files,
-                    types: type.isEmpty ? nil : Set(type.compactMap { MediaClass(rawValue: $0) }))
+                    FileSelection(types: type.isEmpty ? nil : Set(type.compactMap { MediaClass(rawValue: $0) })))
                 return .files(written, folder: files)
             }
             if let page {

@@ -33,7 +33,8 @@ struct PagesCommand: ParsableCommand {
         let archive = try store.resolver.archive(matching: id)
         var offset = 0
         while true {
-            let pages = try store.pages(of: archive, matching: match, offset: offset, limit: Self.batchSize).pages
+            let request = PageListRequest(query: match, offset: offset, limit: Self.batchSize)
+            let pages = try store.pages(of: archive, request).pages
             for page in pages { Terminal.write(common.json ? Terminal.json(page) : Self.line(page)) }
             offset += pages.count
             if pages.count < Self.batchSize { break }

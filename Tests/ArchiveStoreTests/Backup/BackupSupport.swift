@@ -107,7 +107,7 @@ struct StoreFacts: Equatable {
         let all = try catalog.allArchives()
         archives = all
         details = try all.map { try store.details(of: $0) }
-        pages = try all.map { try catalog.pages(key: $0.key, limit: 1000).pages }
+        pages = try all.map { try catalog.pages(key: $0.key, PageListRequest(limit: 1000)).pages }
         collections = try store.collections.all()
         names = try Dictionary(
             uniqueKeysWithValues: Set(all.map(\.originalName)).map {

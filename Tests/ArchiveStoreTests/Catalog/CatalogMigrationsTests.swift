@@ -66,7 +66,7 @@ struct CatalogMigrationsTests {
         #expect(found.title == "Old title")
         #expect(found.captureCount == 5)
         #expect(try store.details(of: found).findings.map(\.code) == ["c"])
-        #expect(try store.catalog.pages(key: found.key, limit: 10).pages.map(\.title) == ["P"])
+        #expect(try store.catalog.pages(key: found.key, PageListRequest(limit: 10)).pages.map(\.title) == ["P"])
         #expect(try store.openArchives.lookups(found).assumesSorted == false)
         try expectEveryCapture(of: found, in: store, count: 5)
         #expect(try store.repair() == RepairReport())

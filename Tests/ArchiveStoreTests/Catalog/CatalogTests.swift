@@ -42,7 +42,7 @@ struct CatalogTests {
     ])
     func searchWordsAreLiteral(words: String, positions: [Int]) throws {
         let (catalog, folder) = try filled()
-        let found = try catalog.pages(key: "key-one", matching: words, limit: 100)
+        let found = try catalog.pages(key: "key-one", PageListRequest(query: words, limit: 100))
         #expect(found.pages.map(\.position) == positions)
         #expect(found.total == positions.count)
         withExtendedLifetime(folder) {}
@@ -50,11 +50,58 @@ struct CatalogTests {
 
     @Test func offsetAndLimitSelectPages() throws {
         let (catalog, folder) = try filled()
-        let some = try catalog.pages(key: "key-one", offset: 2, limit: 2)
+        let some = try catalog.pages(key: "key-one", PageListRequest(offset: 2, limit: 2))
         #expect(some.pages.map(\.position) == [2, 3])
         #expect(some.total == 7)
-        #expect(try catalog.pages(key: "key-one", offset: 7, limit: 2).pages.isEmpty)
+        #expect(try catalog.pages(key: "key-one", PageListRequest(offset: 7, limit: 2)).pages.isEmpty)
         withExtendedLifetime(folder) {}
+    }
+
+    @Test(arguments: [
+        (PageListRequest.Order.archive, [0, 1, 2, 3]), (.title, [1, 2, 3, 0]), (.newest, [0, 2, 1, 3]),
+        (.oldest, [1, 2, 0, 3]), (.url, [1, 0, 2, 3]),
+    ])
+    func pagesAreSorted(order: PageListRequest.Order, positions: [Int]) throws {
+        let (catalog, folder) = try withTimes()
+        var request = PageListRequest(limit: 10)
+        request.order = order
+        #expect(try catalog.pages(key: "key-times", request).pages.map(\.position) == positions)
+        request.collapsesURLs = true
+        let newest = try catalog.pages(key: "key-times", request)
+        #expect(newest.pages.map(\.position) == positions.filter { $0 != 2 })
+        #expect(newest.total == 3)
+        #expect(newest.pages.first { $0.position == 0 }?.copies == 2)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func pagesAreSelectedByTime() throws {
+        let (catalog, folder) = try withTimes()
+        var request = PageListRequest(limit: 10)
+        request.after = CaptureTimestamp(digits: "2023")
+        #expect(try catalog.pages(key: "key-times", request).pages.map(\.position) == [0, 2])
+        request.before = CaptureTimestamp(digits: "2024")
+        let found = try catalog.pages(key: "key-times", request)
+        #expect(found.pages.map(\.position) == [2] && found.total == 1)
+        withExtendedLifetime(folder) {}
+    }
+
+    /// Pages of which two have the same URL, one has no time, and one no title.
+    private func withTimes() throws -> (Catalog, TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        let catalog = try Catalog(path: folder.path("catalog.sqlite"))
+        let rows: [(String, String?, String?)] = [
+            ("b", "20240101000000", "Zebra"), ("a", "20220101000000", "apple"), ("b", "20230101000000", nil),
+            ("c", nil, "Mango"),
+        ]
+        try catalog.add(try archive("times"), findings: []) { add in
+            for (position, (path, time, title)) in rows.enumerated() {
+                try add(
+                    ArchivePage(
+                        position: position, list: "pages", url: "http://a.example/\(path)", timestamp: time,
+                        title: title))
+            }
+        }
+        return (catalog, folder)
     }
 
     /// sqlite.org/pragma.html#pragma_synchronous: 2 is FULL, so that a commit survives a power failure.
@@ -83,14 +130,16 @@ struct CatalogTests {
 
     @Test func removalDeletesPagesAndFindings() throws {
         let (catalog, folder) = try filled()
-        let finding = Finding(severity: .warning, code: "c", what: "w", location: "l", consequence: "q")
+        let finding = Finding(
+            severity: .warning, code: "c", what: "w", location: "l", consequence: "q", urls: ["http://a.example/"],
+            urlCount: 7, total: 3)
         try catalog.add(try archive("three"), findings: [finding, finding]) { _ in }
         #expect(try catalog.findings(key: "key-three") == [finding, finding])
         try catalog.remove(key: "key-three")
         try catalog.remove(key: "key-one")
         #expect(try catalog.findings(key: "key-three").isEmpty)
-        #expect(try catalog.pages(key: "key-one", limit: 10).total == 0)
-        #expect(try catalog.pages(key: "key-two", limit: 10).total == 1)
+        #expect(try catalog.pages(key: "key-one", PageListRequest(limit: 10)).total == 0)
+        #expect(try catalog.pages(key: "key-two", PageListRequest(limit: 10)).total == 1)
         #expect(try catalog.integrityCheck() == ["ok"])
         withExtendedLifetime(folder) {}
     }
@@ -106,11 +155,11 @@ struct CatalogTests {
             }
         }
         #expect(try catalog.archive(key: "key-three") == nil)
-        #expect(try catalog.pages(key: "key-three", limit: 10).total == 0)
+        #expect(try catalog.pages(key: "key-three", PageListRequest(limit: 10)).total == 0)
         // An id or a file can't be added twice.
         let error = #expect(throws: StoreError.self) { try catalog.add(try archive("one"), findings: []) { _ in } }
         #expect(error?.what.contains("UNIQUE") == true)
-        #expect(try catalog.pages(key: "key-one", limit: 10).total == 7)
+        #expect(try catalog.pages(key: "key-one", PageListRequest(limit: 10)).total == 7)
         withExtendedLifetime(folder) {}
     }
 

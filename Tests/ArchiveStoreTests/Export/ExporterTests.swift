@@ -49,7 +49,7 @@ struct ExporterTests {
         #expect(copy.title == archive.title && copy.summary.description == archive.summary.description)
         #expect(copy.mainPage?.url == archive.mainPage?.url)
         let list = { (store: ArchiveStore, archive: Archive) in
-            try store.catalog.pages(key: archive.key, limit: 99).pages.map {
+            try store.catalog.pages(key: archive.key, PageListRequest(limit: 99)).pages.map {
                 "\($0.url) \($0.timestamp ?? "") \($0.title ?? "")"
             }
         }
@@ -77,7 +77,7 @@ struct ExporterTests {
         #expect(result.missing == [] && result.pageCount == 1)
         let (store, copy) = try reimported(path("p.wacz"))
         #expect(copy.title == "Species - Tidepool Field Guide")
-        #expect(try store.catalog.pages(key: copy.key, limit: 9).pages.map(\.url) == [request.url])
+        #expect(try store.catalog.pages(key: copy.key, PageListRequest(limit: 9)).pages.map(\.url) == [request.url])
         var urls: Set<String> = []
         try store.resolver.forEachURL(URLFilter(), in: .archive(copy)) {
             urls.insert($0.entry.url)
@@ -110,7 +110,7 @@ struct ExporterTests {
     }
 
     @Test func filesAreTheDecodedBodies() throws {
-        let files = try exporter.files(of: archive, to: path("files"), types: nil)
+        let files = try exporter.files(of: archive, to: path("files"))
         #expect(files.failed == 0)
         let html = try contents(of: path("files/fieldguide.example/species/limpet.html"))
         let capture = try #require(
@@ -118,12 +118,22 @@ struct ExporterTests {
                 .init(url: "https://fieldguide.example/species/limpet.html", time: nil), in: [archive],
                 allowsFuzzyMatch: false))
         #expect(isSame(html, try capture.body.open(decoded: true).read(upTo: 1 << 20)))
-        #expect(code { _ = try exporter.files(of: archive, to: path("files"), types: nil) } == .notPossible)
-        let images = try exporter.files(of: archive, to: path("images"), types: [.image])
+        #expect(code { _ = try exporter.files(of: archive, to: path("files")) } == .notPossible)
+        let images = try exporter.files(of: archive, to: path("images"), FileSelection(types: [.image]))
         #expect(images.count == 7)
         #expect(names(in: path("images/fieldguide.example")) == ["favicon.ico", "pictures", "shell.svg"])
-        let zipped = try exporter.files(of: archive, to: .newFile(path("files.zip")), types: [.image])
+        let zipped = try exporter.files(of: archive, to: .newFile(path("files.zip")), FileSelection(types: [.image]))
         #expect(zipped.count == images.count && zipped.size == images.size)
+    }
+
+    @Test func filesOfChosenURLs() throws {
+        let site = "https://fieldguide.example"
+        let chosen = FileSelection(urls: ["\(site)/shell.svg", "\(site)/species/limpet.html", "\(site)/nothing"])
+        let files = try exporter.files(of: archive, to: path("chosen"), chosen)
+        #expect(files.count == 2 && files.failed == 0)
+        #expect(names(in: path("chosen/fieldguide.example")) == ["shell.svg", "species"])
+        #expect(names(in: path("chosen/fieldguide.example/species")) == ["limpet.html"])
+        #expect(try exporter.files(of: archive, to: path("none"), FileSelection(urls: [])).count == 0)
     }
 
     private struct SavedLine: Decodable {
@@ -138,7 +148,7 @@ struct ExporterTests {
     }
 
     @Test func filesHaveTheTimesOfTheirCapturesAndAList() async throws {
-        let files = try exporter.files(of: archive, to: path("files"), types: nil)
+        let files = try exporter.files(of: archive, to: path("files"))
         let list = String(decoding: try contents(of: path("files/files.jsonl")), as: UTF8.self)
         let lines = try list.split(separator: "\n").map {
             try JSONDecoder().decode(SavedLine.self, from: Data($0.utf8))
@@ -152,7 +162,7 @@ struct ExporterTests {
             let found = try test.store.captures(of: archive, url: line.url, limit: 10)
             #expect(found.last?.timestamp == line.timestamp && line.digest.hasPrefix("sha1:"))
         }
-        _ = try exporter.files(of: archive, to: .newFile(path("files.zip")), types: nil)
+        _ = try exporter.files(of: archive, to: .newFile(path("files.zip")))
         // Python reads the ZIP independently.
         let script = """
             import json, sys, zipfile
@@ -172,7 +182,7 @@ struct ExporterTests {
     @Test func listHasItsNameAlone() throws {
         let record = RecordedArchive.Record("http://files.jsonl/", "a page")
         let file = try test.folder.write(RecordedArchive([record]).bytes(), to: "odd.wacz")
-        _ = try exporter.files(of: try test.store.importFile(at: file).archive, to: path("odd"), types: nil)
+        _ = try exporter.files(of: try test.store.importFile(at: file).archive, to: path("odd"))
         #expect(names(in: path("odd")) == ["files-2.jsonl", "files.jsonl"])
     }
 
@@ -204,7 +214,7 @@ struct ExporterTests {
         #expect(throws: StoreError.self) { try stopping.original(archive, to: .newFile(path("out/a"))) }
         try FileManager.default.createDirectory(atPath: path("out"), withIntermediateDirectories: true)
         #expect(throws: Stop.self) { try stopping.original(archive, to: .newFile(path("out/a"))) }
-        #expect(throws: Stop.self) { try stopping.files(of: archive, to: path("out/files"), types: nil) }
+        #expect(throws: Stop.self) { try stopping.files(of: archive, to: path("out/files")) }
         #expect(throws: Stop.self) {
             try stopping.page(
                 .init(url: "https://fieldguide.example/", time: nil), of: archive, to: .newFile(path("out/p")))
@@ -245,19 +255,19 @@ struct ExporterTests {
     @Test func filesOfASmallArchiveDontFillTheDisk() throws {
         let many = try manyNames(40, body: 4 << 20)
         #expect(many.size < 100_000)
-        #expect(code { _ = try exporter.files(of: many, to: path("files"), types: nil) } == .notPossible)
-        #expect(code { _ = try exporter.files(of: many, to: .newFile(path("files.zip")), types: nil) } == .notPossible)
+        #expect(code { _ = try exporter.files(of: many, to: path("files")) } == .notPossible)
+        #expect(code { _ = try exporter.files(of: many, to: .newFile(path("files.zip"))) } == .notPossible)
         #expect(
             code {
                 _ = try test.store.stageExport(named: "x") { target in
-                    _ = try exporter.files(of: many, to: target, types: nil)
+                    _ = try exporter.files(of: many, to: target)
                     return .init()
                 }
             } == .notPossible)
         #expect(names(in: test.folder.path("")).allSatisfy { !$0.hasPrefix("files") })
         #expect(names(in: test.layout.incoming).isEmpty)
         // A part of it, and the limit itself.
-        #expect(try exporter.files(of: many, to: path("none"), types: [.image]).count == 0)
+        #expect(try exporter.files(of: many, to: path("none"), FileSelection(types: [.image])).count == 0)
         var limit = ExportLimit(many)
         #expect(limit.bytesMax < 100_000_000)
         try limit.add(limit.bytesMax)
@@ -273,7 +283,7 @@ struct ExporterTests {
         #expect(lock.lock() == .acquired)
         let own = path("mine.part-1")
         try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
-        _ = try exporter.files(of: archive, to: path("files"), types: [.image])
+        _ = try exporter.files(of: archive, to: path("files"), FileSelection(types: [.image]))
         withExtendedLifetime(lock) {
             #expect(!FileManager.default.fileExists(atPath: killed))
             #expect(FileManager.default.fileExists(atPath: running))

@@ -54,8 +54,9 @@ struct ImporterTests {
         let pages = (0..<25).map { GeneratedArchive.Page(url: "http://example.org/\(24 - $0)", title: "Page \($0)") }
         let source = try test.folder.write(GeneratedArchive(pages: pages).bytes(), to: "a.wacz")
         let archive = try test.store.importFile(at: source).archive
-        let (total, found) = try test.store.catalog.pages(key: archive.key, limit: 100)
-        #expect(total == 25)
+        let list = try test.store.catalog.pages(key: archive.key, PageListRequest(limit: 100))
+        let found = list.pages
+        #expect(list.total == 25)
         #expect(found.map(\.url) == pages.map(\.url))
         #expect(found.map(\.title) == pages.map(\.title))
         #expect(found.map(\.position) == Array(0..<25))

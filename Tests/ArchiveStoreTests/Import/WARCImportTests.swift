@@ -37,7 +37,8 @@ struct WARCImportTests {
         #expect(archive.id.text == "site" && archive.title == "site" && archive.entry.originalName == "site.wacz")
         #expect(archive.source == file)
         #expect(archive.captureCount == 1 && archive.pageCount == 1)
-        #expect(try test.store.catalog.pages(key: archive.key, limit: 9).pages.map(\.title) == ["A title"])
+        #expect(
+            try test.store.catalog.pages(key: archive.key, PageListRequest(limit: 9)).pages.map(\.title) == ["A title"])
         let wacz = try WACZFile.open(FileByteSource(path: test.layout.file(archive.key)))
         let entry = try #require(wacz.warcEntry(named: "site.warc.gz"))
         #expect(try wacz.directory.contents(of: entry, limit: 1 << 20) == contents(of: file))

@@ -137,8 +137,8 @@ struct RepairTests {
         #expect(Set(try copy.store.catalog.allArchives()) == [archive, second])
         #expect(try copy.store.details(of: second) == details)
         let (pages, others) = (
-            try test.store.catalog.pages(key: second.key, limit: 100),
-            try copy.store.catalog.pages(key: second.key, limit: 100)
+            try test.store.catalog.pages(key: second.key, PageListRequest(limit: 100)),
+            try copy.store.catalog.pages(key: second.key, PageListRequest(limit: 100))
         )
         #expect(pages.pages == others.pages)
         try await copy.expectWhole()

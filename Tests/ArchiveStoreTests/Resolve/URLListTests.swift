@@ -193,6 +193,31 @@ struct URLListTests {
         #expect(text == "1." ? position == .init(passed: 1) : position == nil)
         #expect(URLScan.Position(cursor: "0." + String(repeating: "QUFB", count: 700)) == nil, "too long")
     }
+
+    @Test func firstItemsInAnotherOrder() throws {
+        func record(_ path: String, _ size: Int, _ year: Int) -> Record {
+            Record("http://a.example/\(path)", String(repeating: "x", count: size), timestamp: "\(year)0101000000")
+        }
+        let archive = try add(
+            [record("b", 50, 2022), record("a", 900, 2021), record("b", 10, 2024), record("c", 400, 2023)], as: "sorted"
+        )
+        func found(_ order: URLList.Order, limit: Int, collapsed: Bool = false) throws -> [String] {
+            var request = URLList.Request(filter: URLFilter(), limit: limit)
+            (request.order, request.collapsesURLs) = (order, collapsed)
+            let list = try store.resolver.urls(request, in: .archive(archive))
+            #expect(list.next == nil)
+            return list.urls.map { "\($0.entry.url.suffix(1)) \($0.entry.timestamp.prefix(4))" }
+        }
+        #expect(try found(.newest, limit: 9) == ["b 2024", "c 2023", "b 2022", "a 2021"])
+        #expect(try found(.oldest, limit: 9) == ["a 2021", "b 2022", "c 2023", "b 2024"])
+        #expect(try found(.largest, limit: 9) == ["a 2021", "c 2023", "b 2022", "b 2024"])
+        for limit in 1...3 {
+            #expect(try found(.newest, limit: limit) == Array(found(.newest, limit: 9).prefix(limit)))
+        }
+        #expect(try found(.newest, limit: 9, collapsed: true) == ["b 2024", "c 2023", "a 2021"])
+        #expect(try found(.oldest, limit: 2, collapsed: true) == ["a 2021", "c 2023"])
+    }
+
 }
 
 extension UInt8 {

@@ -104,7 +104,7 @@ struct TextSourceTests {
             let result = try test.store.jobs.importAny(at: order[0], with: [order[1]])
             let archive = try result.onlyArchive
             #expect(archive.pageCount == 4)
-            let pages = try test.store.pages(of: archive, limit: 9).pages.map(\.url).sorted()
+            let pages = try test.store.pages(of: archive, PageListRequest(limit: 9)).pages.map(\.url).sorted()
             #expect(
                 pages == [
                     "http://a.example/", "http://b.example/0", "http://b.example/1", "http://b.example/2",

@@ -70,7 +70,7 @@ struct RouteTests {
             ]),
         Case("localhost", "/api/archives", 200, ["replayhost-api-version": "1"]),
         Case("localhost", "/api/archives/file", 200),
-        Case("localhost", "/api/nothing", 404, ["content-type": "application/json"]),
+        Case("localhost", "/api/nothing", 404, ["content-type": "application/problem+json"]),
         Case(
             "localhost", "/archives/file.wacz", 200,
             [
@@ -420,7 +420,7 @@ struct RouteTests {
                 #expect(frame["content-type"] == "text/plain; charset=utf-8")
             }
             let script = try await server.ask("GET", "/api/none", browser)
-            #expect(script["content-type"] == "application/json")
+            #expect(script["content-type"] == "application/problem+json")
         }
     }
 

@@ -122,6 +122,7 @@ enum TestAssets {
         try folder.write("import { text } from \"../app/texts.js\";\nstart(text);", to: "replay/boot.js")
         try folder.write("<!doctype html><script>print()</script>", to: "replay/print.html")
         try folder.write("p { color: red }\n", to: "app/core/app.css")
+        try folder.write("<!doctype html><title>API</title>", to: "app/api-docs.html")
         try folder.write("hidden", to: "app/.hidden.js")
         try folder.write("no type", to: "app/README")
         try folder.write(worker, to: "replay/sw.js")

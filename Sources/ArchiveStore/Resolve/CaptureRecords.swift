@@ -1,0 +1,80 @@
+package import WebArchive
+
+/// A WARC record as it is in an archive's file, without its body.
+package struct CaptureRecord: Sendable, Encodable {
+    /// The index entry that names the record.
+    package let entry: CDXJEntry
+    /// The name of the WARC file in the package; `nil` if it's missing.
+    package let file: String?
+    /// The record's header; `nil` if it can't be read.
+    package var header: WARCRecord?
+    /// The fields of the HTTP header in the record; `nil` if it has none.
+    package var http: HeaderFields?
+    /// The SHA-256 of the record's bytes in the WARC file; `nil` unless it was asked for and they can be read.
+    package var sha256: String?
+    /// The reason why the record can't be read.
+    package var problem: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case url, timestamp, status, mime, digest, file, offset, length, isCompressed, warcVersion, record, http, sha256
+        case problem
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(entry.url, forKey: .url)
+        try container.encode(entry.timestamp, forKey: .timestamp)
+        try container.encodeIfPresent(entry.status, forKey: .status)
+        try container.encodeIfPresent(entry.mime, forKey: .mime)
+        try container.encodeIfPresent(entry.digest, forKey: .digest)
+        try container.encodeIfPresent(file, forKey: .file)
+        try container.encode(entry.offset, forKey: .offset)
+        try container.encodeIfPresent(entry.length, forKey: .length)
+        try container.encodeIfPresent(header?.isCompressed, forKey: .isCompressed)
+        try container.encodeIfPresent(header?.version, forKey: .warcVersion)
+        try container.encodeIfPresent(header.map { Self.pairs($0.headers) }, forKey: .record)
+        try container.encodeIfPresent(http.map(Self.pairs), forKey: .http)
+        try container.encodeIfPresent(sha256, forKey: .sha256)
+        try container.encodeIfPresent(problem, forKey: .problem)
+    }
+
+    private static func pairs(_ fields: HeaderFields) -> [[String]] { fields.fields.map { [$0.name, $0.value] } }
+}
+
+extension Resolver {
+    /// Returns the records of a URL at a time, as the index of an archive lists them, at most `recordsMax`.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as indexed.
+    ///   - timestamp: The timestamp as indexed.
+    ///   - hashes: Whether to read the records to their ends, and hash them.
+    ///   - isWanted: See `closestCapture(_:in:isWanted:)`.
+    package func records(
+        ofURL url: String, at timestamp: String, in archive: Archive, hashes: Bool, isWanted: @escaping () -> Bool
+    ) throws -> [CaptureRecord] {
+        let check = CancellationCheck(isWanted)
+        return try StoreError.refusingDamage {
+            let index = try openArchives.lookups(archive)
+            let entries = try index.wacz.captures(ofURL: url, assumesSorted: index.assumesSorted)
+            return try entries.filter { $0.url == url && $0.timestamp == timestamp }.prefix(Self.recordsMax).map {
+                try record(of: $0, in: index.wacz, hashes: hashes, check)
+            }
+        }
+    }
+
+    private func record(
+        of entry: CDXJEntry, in wacz: WACZFile, hashes: Bool, _ check: CancellationCheck
+    ) throws -> CaptureRecord {
+        var record = CaptureRecord(entry: entry, file: wacz.warcName(of: entry))
+        do {
+            let content = try wacz.content(of: entry, check)
+            (record.header, record.http) = (content.record, content.head?.fields)
+            if hashes { record.sha256 = try wacz.recordSHA256(of: entry, check) }
+        } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
+            record.problem = error.problem
+        }
+        return record
+    }
+
+    private static let recordsMax = 100
+}
