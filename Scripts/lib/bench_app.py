@@ -26,7 +26,7 @@ OBSERVE = """
     new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration)))
         .observe({ type: "longtask", buffered: true });
     new MutationObserver(() => {
-        if (!window.firstRows && document.querySelector("main .windowed a")) window.firstRows = performance.now();
+        if (!window.firstRows && document.querySelector("main :is(.windowed, table) a")) window.firstRows = performance.now();
     }).observe(document, { childList: true, subtree: true });
 """
 KEYSTROKE = """(word) => new Promise((resolve) => {
@@ -68,9 +68,10 @@ def measure(playwright, address, folder, word=None):
     page.on("request", lambda request: requests.append(request.url))
     session.on("Network.loadingFinished", lambda event: sizes.update({event["requestId"]: event["encodedDataLength"]}))
     page.goto(address)
-    page.wait_for_function("window.firstRows", timeout=WAIT)
+    page.locator("main :is(.windowed, table) a").first.wait_for(state="attached", timeout=WAIT)
     first = page.evaluate("firstRows")
-    page.wait_for_load_state("networkidle")
+    # What is loaded after the first rows counts, too. The page never gets idle, since it listens for events.
+    page.wait_for_timeout(2000)
     scripts = page.evaluate("""() => performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js"))
         .map(({ decodedBodySize }) => decodedBodySize)""")
     session.send("HeapProfiler.collectGarbage")
@@ -84,7 +85,7 @@ def measure(playwright, address, folder, word=None):
         print(f"  keystroke to result {took:.0f} ms, longest task {longest:.0f} ms", flush=True)
         page.goto("about:blank")
         page.goto(address)
-        page.wait_for_function("window.firstRows", timeout=WAIT)
+        page.locator("main :is(.windowed, table) a").first.wait_for(state="attached", timeout=WAIT)
     frames, long, longest = page.evaluate(SCROLL)
     elements = page.evaluate("document.querySelectorAll('*').length")
     print(f"  scroll of 10 s: {frames} frames, {long} longer than 32 ms, longest {longest:.0f} ms; then {elements} elements", flush=True)
