@@ -88,6 +88,14 @@ package struct Exporter {
         "\(IncomingArchive.stem(of: IncomingArchive.cleanName(archive.entry.originalName)))\(suffix).wacz"
     }
 
+    /// Returns the name of a file for a page: its title, else its URL without the scheme.
+    package func fileName(ofPage url: String, in archive: Archive) throws -> String {
+        let listed = try store.pages(of: archive, PageListRequest(query: url, limit: 100)).pages
+        let title = listed.first { $0.url == url && $0.title?.isEmpty == false }?.title
+        let name = title ?? url.split(separator: "://", maxSplits: 1).last.map(String.init) ?? url
+        return FileNames.safe(name) + ".wacz"
+    }
+
     /// Returns a source for the description of what is made from an archive.
     static func source(_ archive: Archive) -> PackageDescription.Source {
         .init(

@@ -91,14 +91,18 @@ final class ImportJob: Sendable {
 
     private static func end(of result: Result<ImportResult, any Error>) -> JobEnd {
         switch result {
-        case .success(.archive(let outcome)): .done(outcome.archive.id, bytes: outcome.archive.size)
-        case .success(.multiWACZ(let outcome)): .done(outcome.collection.id, bytes: nil)
+        case .success(.archive(let outcome)):
+            .done(outcome.archive.id, bytes: outcome.archive.size, note: outcome.isDuplicate ? duplicate : nil)
+        case .success(.multiWACZ(let outcome)):
+            .done(outcome.collection.id, bytes: nil, note: outcome.isDuplicate ? duplicate : nil)
         // The sender stopped: that isn't a failure.
         case .failure(let error as StoreError) where [.interrupted, .uploadCut].contains(error.code):
             .cancelled(reason: JobChange.nothingAdded)
         case .failure(let error): JobEnd(error)
         }
     }
+
+    private static let duplicate = "already in your library; nothing was added"
 
     /// Recording the progress of smaller files would take longer than importing them.
     private static let trackedSizeMin: UInt64 = 8 << 20

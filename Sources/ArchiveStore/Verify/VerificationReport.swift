@@ -57,6 +57,8 @@ package struct VerificationReport: Sendable, Hashable, Codable {
     package let previous: VerificationSummary?
     /// The codes of findings that the verification before didn't have.
     package let newFindings: [String]
+    /// The version of replayhost that verified; `nil` if it was older than 0.2.0.
+    package let version: String?
 
     init(_ checked: CheckedArchive, after previous: VerificationReport?) {
         (result, signature) = (checked.result, checked.signature)
@@ -68,6 +70,7 @@ package struct VerificationReport: Sendable, Hashable, Codable {
             signature: signature?.outcome ?? .unsigned,
             signer: signature?.signer?.domain, verifiedAt: now)
         let known = Set(previous?.result.findings.map(\.code) ?? [])
+        version = ArchiveStore.version
         newFindings = previous == nil ? [] : Set(result.findings.map(\.code)).subtracting(known).sorted()
     }
 

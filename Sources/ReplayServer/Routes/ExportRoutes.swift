@@ -97,15 +97,19 @@ struct ExportRoutes: Sendable {
                 throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
             }
             let exporter = exporter(for: client)
-            let suffix = order.kind == .repaired ? "-repaired" : "-page"
-            let name = order.kind == .files ? "\(archive.id)-files.zip" : Exporter.fileName(of: archive, suffix)
+            let page = CapturedURL.completed(order.url ?? "")
+            let name =
+                switch order.kind {
+                case .repaired: Exporter.fileName(of: archive, "-repaired")
+                case .page: try exporter.fileName(ofPage: page, in: archive)
+                case .files: "\(archive.id)-files.zip"
+                }
             return try site.store.stageExport(named: name) { target in
                 switch order.kind {
                 case .repaired: return try exporter.repaired(archive, to: target)
                 case .page:
                     let time = order.timestamp.flatMap { CaptureTimestamp(endOf: $0) }
-                    let wanted = ArchiveStore.CaptureRequest(url: CapturedURL.completed(order.url ?? ""), time: time)
-                    return try exporter.page(wanted, of: archive, to: target)
+                    return try exporter.page(.init(url: page, time: time), of: archive, to: target)
                 case .files:
                     let files = try exporter.files(
                         of: archive, to: target, FileSelection(types: type.map { [$0] }, urls: order.urls))

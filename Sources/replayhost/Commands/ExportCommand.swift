@@ -88,7 +88,7 @@ struct ExportCommand: ParsableCommand {
             if let page {
                 let request = ArchiveStore.CaptureRequest(
                     url: CapturedURL.completed(page), time: at.flatMap { CaptureTimestamp(endOf: $0) })
-                let path = path(of: archive, "-page")
+                let path = try output ?? exporter.fileName(ofPage: request.url, in: archive)
                 return .file(try exporter.page(request, of: archive, to: .newFile(path)), path: path)
             }
             let path = path(of: archive, repaired ? "-repaired" : "")

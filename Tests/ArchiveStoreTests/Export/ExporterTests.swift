@@ -103,6 +103,15 @@ struct ExporterTests {
         #expect(String(decoding: package, as: UTF8.self).contains("sha256:\(archive.key)"))
     }
 
+    @Test func pagesGiveFilesTheirNames() throws {
+        let site = "https://fieldguide.example"
+        let title = try #require(
+            try test.store.pages(of: archive, PageListRequest(limit: 100)).pages
+                .first { $0.url == "\(site)/species/limpet.html" }?.title)
+        #expect(try exporter.fileName(ofPage: "\(site)/species/limpet.html", in: archive) == "\(title).wacz")
+        #expect(try exporter.fileName(ofPage: "\(site)/a?b", in: archive) == "fieldguide.example_a_b.wacz")
+    }
+
     @Test func uncapturedPageIsAnError() throws {
         let request = ArchiveStore.CaptureRequest(url: "https://elsewhere.example/", time: nil)
         #expect(code { _ = try exporter.page(request, of: archive, to: .newFile(path("p.wacz"))) } == .notFound)
