@@ -69,7 +69,7 @@ package struct ReplayServer: Sendable {
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil), clients)
         }
-        let listener = try await listen(on: port, Dispatch(site: site, control: library(ports)), clients)
+        let listener = try await listen(on: port, Dispatch(site: site, control: library(ports).buildResponder()), clients)
         let background = BackgroundWork(
             store: site.store, events: events, stop: stopSignal, auditDays: auditDays, watched: watched, logger: logger)
         await running.start(
@@ -91,7 +91,7 @@ package struct ReplayServer: Sendable {
     }
 
     /// Returns the routes of the control origins.
-    private func library(_ ports: ReplayPorts) -> RouterResponder<ConnectionContext> {
+    func library(_ ports: ReplayPorts) -> Router<ConnectionContext> {
         let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorMiddleware())
         router.addRoutes(ControlRoutes(site: site, ports: ports).routes)
@@ -114,7 +114,7 @@ package struct ReplayServer: Sendable {
         api.addRoutes(ImportRoute(site: site).routes, atPath: "/imports")
         api.addRoutes(JobRoutes(site: site).routes, atPath: "/jobs")
         api.addRoutes(EventRoutes(site: site, events: events).routes, atPath: "/events")
-        return router.buildResponder()
+        return router
     }
 
     private typealias Dispatch = HostDispatch<RouterResponder<ConnectionContext>>
