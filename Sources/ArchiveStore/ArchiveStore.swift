@@ -9,6 +9,8 @@ package struct ArchiveStore: Sendable {
     let search: SearchIndex
     /// Archives that are open for reading.
     package let openArchives: OpenArchives
+    /// Which archives can have captures of a URL.
+    let filters: CaptureFilters
     /// Whether the text of PDFs is read even if no sandbox works. See `PDFProgram`.
     package var readsPDFsWithoutSandbox = false
 
@@ -30,6 +32,7 @@ package struct ArchiveStore: Sendable {
     init(layout: StoreLayout, catalog: Catalog) {
         (self.layout, self.catalog) = (layout, catalog)
         openArchives = OpenArchives(layout: layout, catalog: catalog)
+        filters = CaptureFilters(catalog: catalog)
         search = SearchIndex(database: SearchDatabase(path: layout.search, isReadOnly: catalog.isReadOnly))
     }
 

@@ -107,7 +107,7 @@ package struct ReplayServer: Sendable {
         api.addRoutes(origins, atPath: "/archives")
         api.addRoutes(CollectionRoutes(site: site).routes, atPath: "/collections")
         api.addRoutes(origins, atPath: "/collections")
-        api.addRoutes(FormerCollectionRoutes.routes, atPath: "/groups")
+        api.addRoutes(FormerCollectionRoutes.routes, atPath: RouterPath(FormerCollectionRoutes.path))
         api.addRoutes(FacetRoute(site: site).routes)
         api.addRoutes(SearchRoutes(site: site).routes)
         api.addRoutes(ExportRoutes(site: site).routes)

@@ -43,11 +43,13 @@ extension Catalog {
         }
     }
 
-    /// Returns the keys of the archives whose sites or thumbnail aren't known yet.
+    /// Returns the keys of the archives whose sites, thumbnail or filter of captures aren't known yet.
     func keysWithoutContents() throws -> Set<String> {
-        try reading {
-            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE siteCount IS NULL OR thumbnail IS NULL")
-        }
+        let sql = """
+            SELECT key FROM archive WHERE siteCount IS NULL OR thumbnail IS NULL
+                OR NOT EXISTS (SELECT 1 FROM captureFilter WHERE archiveKey = archive.key)
+            """
+        return try reading { try String.fetchSet($0, sql: sql) }
     }
 
     /// Records that an archive's sites can't be counted: those that are known are all.

@@ -215,6 +215,8 @@ struct Catalog: Sendable {
                 try database.execute(
                     sql: "UPDATE \(table) SET archiveKey = ? WHERE archiveKey = ?", arguments: [archive.key, oldKey])
             }
+            // It contains the key, and is made again.
+            try database.execute(sql: "DELETE FROM captureFilter WHERE archiveKey = ?", arguments: [oldKey])
             try database.execute(sql: "UPDATE archive SET key = ? WHERE key = ?", arguments: [archive.key, oldKey])
             try ArchiveRecord(archive, sidecarStamp: sidecarStamp).update(database)
         }

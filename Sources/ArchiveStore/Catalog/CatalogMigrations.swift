@@ -37,6 +37,19 @@ enum CatalogMigrations {
                     ALTER TABLE finding ADD COLUMN total INTEGER;
                     """)
         }
+        migrator.registerMigration("15 filters of captures") {
+            // See `CaptureFilters`. `hashes` is NULL for an archive that can't have a filter.
+            try $0.execute(
+                sql: """
+                    CREATE TABLE captureFilter (
+                        revision INTEGER PRIMARY KEY AUTOINCREMENT,
+                        archiveKey TEXT NOT NULL UNIQUE REFERENCES archive (key) ON DELETE CASCADE,
+                        stamp TEXT NOT NULL,
+                        checksum INTEGER NOT NULL,
+                        hashes BLOB
+                    ) STRICT;
+                    """)
+        }
         return migrator
     }
 

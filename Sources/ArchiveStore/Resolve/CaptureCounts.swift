@@ -30,7 +30,7 @@ extension Resolver {
         try StoreError.refusingDamage {
             let lookup = CaptureLookup(ArchiveStore.CaptureRequest(url: url, time: nil), CancellationCheck(isWanted))
             var histogram = CaptureHistogram()
-            let indexes = try readable(replayable.archives)
+            let indexes = try readable(replayable.archives, for: lookup.matcher)
             let distinct = indexes.count > 1 ? DistinctCaptures() : nil
             for index in indexes {
                 try index.wacz.addCaptures(

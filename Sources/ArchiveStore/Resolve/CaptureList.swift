@@ -45,11 +45,11 @@ extension Resolver {
         _ request: CaptureList.Request, in replayable: Replayable, isWanted: @escaping () -> Bool = { true }
     ) throws -> CaptureList {
         try StoreError.refusingDamage {
-            let indexes = try readable(replayable.archives)
             let check = CancellationCheck(isWanted)
             var wanted: CaptureTimestamp?
             if case .around(let time) = request.part { wanted = time }
             let lookup = CaptureLookup(ArchiveStore.CaptureRequest(url: request.url, time: wanted), check)
+            let indexes = try readable(replayable.archives, for: lookup.matcher)
             func summary(_ entry: CDXJEntry, _ archive: Archive) -> CaptureSummary {
                 var summary = CaptureSummary(
                     url: entry.url, request: entry.requestURL == entry.url ? nil : entry.requestURL,
@@ -68,7 +68,7 @@ extension Resolver {
                     try index.wacz.prepareTimes(
                         matching: lookup.matcher, assumesSorted: index.assumesSorted, check)
                 }
-                let found = try closestCopy(lookup, among: indexes)
+                let found = try closestCopy(lookup, in: indexes.map(\.archive))
                 closest = found.map { summary($0.entry, $0.index.archive) }
                 span = .around(found?.entry.captureTime ?? wanted)
             }

@@ -28,12 +28,12 @@ extension Resolver {
         _ request: ArchiveStore.CaptureRequest, in archives: [Archive], isWanted: @escaping () -> Bool = { true }
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
-        return try closestCopy(lookup, among: readable(archives)).map { ($0.index.archive, $0.entry) }
+        return try closestCopy(lookup, in: archives).map { ($0.index.archive, $0.entry) }
     }
 
     /// Returns the best copy of the capture closest in time.
-    func closestCopy(_ lookup: CaptureLookup, among indexes: [IndexedArchive]) throws -> Found? {
-        try bestCopy(of: Self.closestCopies(lookup, among: indexes), lookup.check)
+    func closestCopy(_ lookup: CaptureLookup, in archives: [Archive]) throws -> Found? {
+        try bestCopy(of: closestCopies(lookup, in: archives), lookup.check)
     }
 
     /// Returns the first of several copies that is intact; if none is, the first.
@@ -52,24 +52,45 @@ extension Resolver {
         return intact ?? copies.first
     }
 
-    /// Opens the archives whose files are available, those with the best copies first. Throws the first error if there
-    /// are none.
+    /// Returns the archives of the library that can have captures of a URL, without opening them; newest import first.
+    package func archives(mayHave url: String) throws -> [Archive] {
+        try store.filters.libraryArchives(mayHave: CaptureMatcher(url: url).hashes)
+    }
+
+    /// Opens the archives whose files are available, those with the best copies first.
+    ///
+    /// - Throws: The first error if no file is available.
     func readable(_ archives: [Archive]) throws -> [IndexedArchive] {
-        var opened: [IndexedArchive] = []
-        var reason: (any Error)?
-        for archive in archives.bestCopiesFirst {
-            // An open file stays readable after it was deleted.
-            if archives.count > 1, archive.availability(in: layout) != .available {
-                openArchives.forget(key: archive.key)
-            }
-            do {
-                opened.append(try openArchives.lookups(archive))
-            } catch let error where archive.availability(in: layout) != .available {
-                reason = reason ?? error
-            }
+        let indexes = try archives.bestCopiesFirst.compactMap { try opened($0, amongSeveral: archives.count > 1) }
+        if indexes.isEmpty { try checkAvailability(ofAnyOf: archives) }
+        return indexes
+    }
+
+    /// Opens those of the archives that can have captures of a URL; see `readable(_:)`.
+    func readable(_ archives: [Archive], for matcher: CaptureMatcher) throws -> [IndexedArchive] {
+        let chosen = try store.filters.archives(archives, mayHave: matcher.hashes)
+        let indexes = try chosen.bestCopiesFirst.compactMap { try opened($0, amongSeveral: archives.count > 1) }
+        if indexes.isEmpty { try checkAvailability(ofAnyOf: archives) }
+        return indexes
+    }
+
+    /// Opens an archive; `nil` if its file isn't available.
+    func opened(_ archive: Archive, amongSeveral: Bool) throws -> IndexedArchive? {
+        // An open file stays readable after it was deleted.
+        if amongSeveral, archive.availability(in: layout) != .available { openArchives.forget(key: archive.key) }
+        do {
+            return try openArchives.lookups(archive)
+        } catch  where archive.availability(in: layout) != .available {
+            return nil
         }
-        if opened.isEmpty, let reason { throw reason }
-        return opened
+    }
+
+    /// Throws the error of opening the first of several archives if none of their files is available.
+    private func checkAvailability(ofAnyOf archives: [Archive]) throws {
+        guard let first = archives.bestCopiesFirst.first,
+            !archives.contains(where: { $0.availability(in: layout) == .available })
+        else { return }
+        _ = try openArchives.lookups(first)
     }
 
     /// A capture, and the archive that has it.
@@ -83,12 +104,32 @@ extension Resolver {
     }
 
     /// Returns the closest capture, followed by its copies in other archives.
-    private static func closestCopies(
-        _ lookup: CaptureLookup, among indexes: [IndexedArchive],
+    ///
+    /// Opens only archives that can have captures of the URL, those with the nearest times first, until no other can have a
+    /// closer capture.
+    private func closestCopies(
+        _ lookup: CaptureLookup, in archives: [Archive],
         where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
     ) throws -> [Found] {
-        let candidates = try candidates(lookup, indexes, condition)
-        guard let best = best(of: candidates, for: lookup) else { return [] }
+        let chosen = try store.filters.archives(archives, mayHave: lookup.matcher.hashes)
+        let nearest = chosen.map { (archive: $0, distance: CaptureRank.distanceMin(to: $0, from: lookup.request.time)) }
+            .sorted { $0.distance < $1.distance }
+        var candidates: [Found] = []
+        var closest: CaptureRank?
+        var isAnyOpen = false
+        for (archive, distance) in nearest {
+            if let closest, closest.distance < distance { break }
+            guard let index = try opened(archive, amongSeveral: archives.count > 1) else { continue }
+            isAnyOpen = true
+            guard let entry = try index.closestCapture(lookup, where: { condition(index, $0) }),
+                let rank = lookup.matcher.rank(of: entry, for: lookup.request.time)
+            else { continue }
+            candidates.append((index, entry))
+            closest = min(closest ?? rank, rank)
+        }
+        if !isAnyOpen { try checkAvailability(ofAnyOf: archives) }
+        candidates = candidates.map { ($0, CopyOrder($0.index.archive)) }.sorted { $0.1 < $1.1 }.map(\.0)
+        guard let best = Self.best(of: candidates, for: lookup) else { return [] }
         let copies = candidates.filter {
             $0.index.archive.key != best.index.archive.key && $0.entry.copyIdentity == best.entry.copyIdentity
         }
@@ -127,17 +168,19 @@ extension Resolver {
         isWanted: @escaping () -> Bool = { true }
     ) throws -> OpenCapture? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
-        let indexes = try readable(archives)
-        let copies = try Self.closestCopies(lookup, among: indexes)
+        let copies = try closestCopies(lookup, in: archives)
         guard !copies.isEmpty else {
             guard allowsFuzzyMatch, let match = FuzzyMatch(request.url) else { return nil }
-            let candidates = try indexes.compactMap { index in
-                try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
+            let chosen = try store.filters.archives(archives, mayHave: match.hashes)
+            let candidates = try chosen.bestCopiesFirst.compactMap { archive in
+                try opened(archive, amongSeveral: archives.count > 1).flatMap { index in
+                    try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
+                }
             }
             guard let other = Self.best(of: candidates, for: lookup) else { return nil }
-            return try open(other.entry, in: other.index, collection: indexes, lookup.check)
+            return try open(other.entry, in: other.index, collection: archives, lookup.check)
         }
-        return try openFirstThatAnswers(copies, lookup) { _ in indexes }
+        return try openFirstThatAnswers(copies, lookup) { _ in archives }
     }
 
     /// Opens the capture closest in time among archives and collections, each of which replays by itself.
@@ -149,11 +192,11 @@ extension Resolver {
         let lookup = CaptureLookup(request)
         var known: Set<String> = []
         let archives = places.flatMap(\.archives).filter { known.insert($0.key).inserted }
-        let copies = try Self.closestCopies(lookup, among: readable(archives))
+        let copies = try closestCopies(lookup, in: archives)
         guard !copies.isEmpty else { return nil }
         return try openFirstThatAnswers(copies, lookup) { index in
             let place = places.first { $0.archives.contains { $0.key == index.archive.key } }
-            return try place.map { try readable($0.archives) } ?? [index]
+            return place?.archives ?? [index.archive]
         }
     }
 
@@ -162,7 +205,7 @@ extension Resolver {
     /// - Parameter collection: The archives that replay together with this one and may have a revisit's payload.
     /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record, or `cancelled`.
     private func open(
-        _ entry: CDXJEntry, in index: IndexedArchive, collection: [IndexedArchive], _ check: CancellationCheck
+        _ entry: CDXJEntry, in index: IndexedArchive, collection: [Archive], _ check: CancellationCheck
     ) throws -> OpenCapture {
         let own = try index.wacz.content(of: entry, check)
         guard own.record.isRevisit else {
@@ -178,7 +221,7 @@ extension Resolver {
     ///   - first: The closest capture and its copies.
     ///   - collection: Returns the archives that replay together with one.
     private func openFirstThatAnswers(
-        _ first: [Found], _ lookup: CaptureLookup, collection: (IndexedArchive) throws -> [IndexedArchive]
+        _ first: [Found], _ lookup: CaptureLookup, collection: (IndexedArchive) throws -> [Archive]
     ) throws -> OpenCapture {
         var (passesRedirects, passesRevisits) = (false, false)
         var tried: [(archive: String, entry: CDXJEntry)] = []
@@ -196,7 +239,7 @@ extension Resolver {
                 missing = missing ?? error
                 passesRevisits = true
             }
-            copies = try Self.closestCopies(lookup, among: together) { index, other in
+            copies = try closestCopies(lookup, in: together) { index, other in
                 !tried.contains { $0.archive == index.archive.key && $0.entry == other }
                     && !(passesRevisits && other.isRevisit)
                     && !(passesRedirects && (300...399).contains(other.status ?? 0))
@@ -241,5 +284,18 @@ extension IndexedArchive {
 
     func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> CDXJEntry? {
         try wacz.fuzzyCapture(matching: match, at: lookup.request.time, assumesSorted: assumesSorted, lookup.check)
+    }
+}
+
+extension CaptureRank {
+    /// Returns the least distance that a capture in an archive can have; see `distance`.
+    fileprivate static func distanceMin(to archive: Archive, from time: CaptureTimestamp?) -> UInt64 {
+        // The times of an archive with a damaged index may be wrong.
+        guard archive.findingCounts.error == 0,
+            let first = archive.summary.firstCapture.flatMap(CaptureTimestamp.init(digits:)),
+            let last = archive.summary.lastCapture.flatMap(CaptureTimestamp.init(digits:))
+        else { return 0 }
+        guard let time else { return CaptureRank.distance(to: last, from: nil) }
+        return time < first ? distance(to: first, from: time) : last < time ? distance(to: last, from: time) : 0
     }
 }

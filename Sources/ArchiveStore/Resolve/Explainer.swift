@@ -47,20 +47,22 @@ struct Explainer {
         _ check: CancellationCheck
     ) throws {
         (self.resolver, self.request, self.check) = (resolver, request, check)
+        if replayable == nil,
+            let owner = try resolver.closestCopy(
+                CaptureLookup(request, check), in: resolver.archives(mayHave: request.url))
+        {
+            indexes = [owner.index]
+            result = Explanation(url: request.url, time: request.time, replayable: .archive(owner.index.archive))
+            return
+        }
         let archives = try replayable?.archives ?? Array(resolver.catalog.allArchives().prefix(Self.archivesMax))
         let states = archives.map { ($0, $0.availability(in: resolver.layout)) }
-        let readable = try resolver.readable(states.filter { $0.1 == .available }.map(\.0))
-        var found = (replayable, readable)
-        if replayable == nil, let owner = try resolver.closestCopy(CaptureLookup(request, check), among: readable) {
-            found = (.archive(owner.index.archive), [owner.index])
-        }
-        indexes = found.1
-        result = Explanation(url: request.url, time: request.time, replayable: found.0)
+        indexes = try resolver.readable(states.filter { $0.1 == .available }.map(\.0))
+        result = Explanation(url: request.url, time: request.time, replayable: replayable)
         let unavailable = states.filter { $0.1 != .available }.map {
             Explanation.UnavailableArchives.File(archive: $0.0.id.text, title: $0.0.title, availability: $0.1)
         }
-        // A capture that is found needs no other archive.
-        if !unavailable.isEmpty, replayable != nil || found.0 == nil {
+        if !unavailable.isEmpty {
             result.reasons.append(.unavailable(Explanation.UnavailableArchives(archives: unavailable)))
         }
     }

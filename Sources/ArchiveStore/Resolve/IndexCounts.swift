@@ -154,8 +154,9 @@ extension Resolver {
         } else {
             try catalog.endSites(key: archive.key)
         }
+        let current = try catalog.archive(key: archive.key) ?? archive
+        try store.filters.make(for: current, CancellationCheck(isWanted)) { try openArchives.wacz(of: current) }
         do {
-            let current = try catalog.archive(key: archive.key) ?? archive
             try store.thumbnails.note(of: current, CancellationCheck(isWanted))
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             try catalog.setThumbnail("", key: archive.key)

@@ -30,7 +30,7 @@ struct LibrarySearch {
         with url: String, besides own: [Archive]
     ) throws -> (evidence: Explanation.OtherArchives?, offers: [Explanation.Offer]) {
         let keys = Set(own.map(\.key))
-        let others = try resolver.catalog.allArchives().filter { !keys.contains($0.key) }
+        let others = try resolver.archives(mayHave: url).filter { !keys.contains($0.key) }
         let end = end
         let isWanted = isWanted
         let check = CancellationCheck { isWanted() && ContinuousClock.now < end }

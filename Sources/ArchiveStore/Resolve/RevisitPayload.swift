@@ -10,7 +10,7 @@ extension Resolver {
     ///
     /// - Throws: `StoreError` `payloadMissing`.
     func revisitPayload(
-        of record: WARCRecord, _ entry: CDXJEntry, in index: IndexedArchive, collection: [IndexedArchive],
+        of record: WARCRecord, _ entry: CDXJEntry, in index: IndexedArchive, collection: [Archive],
         _ check: CancellationCheck
     ) throws -> (RecordContent, OpenCapture.PayloadCapture) {
         let digest = record.payloadDigest ?? entry.digest
@@ -18,8 +18,10 @@ extension Resolver {
         if let found = try payload(of: entry, lookups, digest: digest, in: index, isOther: false) {
             return found
         }
-        let others = collection.filter { $0.archive.key != index.archive.key }
-        for other in others {
+        let others = collection.filter { $0.key != index.archive.key }
+        let hashes = lookups.flatMap(\.matcher.hashes)
+        for other in try store.filters.archives(others, mayHave: hashes).bestCopiesFirst {
+            guard let other = try opened(other, amongSeveral: true) else { continue }
             if let found = try payload(of: entry, lookups, digest: digest, in: other, isOther: false) {
                 return found
             }

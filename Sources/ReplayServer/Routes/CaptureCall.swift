@@ -18,18 +18,19 @@ struct CaptureCall: Sendable {
     /// The archives to search.
     enum Scope: Sendable {
         /// All archives, each by itself.
-        case all([Archive])
+        case all
         case one(Replayable)
-
-        var archives: [Archive] {
-            switch self {
-            case .all(let archives): archives
-            case .one(let replayable): replayable.archives
-            }
-        }
 
         /// `nil` for all.
         var id: ArchiveID? { if case .one(let replayable) = self { replayable.id } else { nil } }
+    }
+
+    /// Returns the archives to search for a URL.
+    func archives(for url: String) throws -> [Archive] {
+        switch scope {
+        case .all: try site.store.resolver.archives(mayHave: url)
+        case .one(let replayable): replayable.archives
+        }
     }
 
     var isRead: Bool { request.method == .get || request.method == .head }
@@ -65,7 +66,8 @@ struct CaptureCall: Sendable {
         _ wanted: ArchiveStore.CaptureRequest, to url: String, orWith fields: HTTPFields
     ) async throws -> (archive: Archive, entry: CDXJEntry) {
         let found = try await site.blocking.long {
-            try site.store.resolver.closestCapture(wanted, in: scope.archives, isWanted: { client.isThere })
+            try site.store.resolver.closestCapture(
+                wanted, in: archives(for: wanted.url), isWanted: { client.isThere })
         }
         guard let found else { throw Self.notCaptured(url, fields: fields) }
         return found
@@ -75,7 +77,7 @@ struct CaptureCall: Sendable {
     func open(_ wanted: ArchiveStore.CaptureRequest, allowsFuzzyMatch: Bool) async throws -> OpenCapture? {
         try await site.blocking.long {
             try site.store.resolver.openCapture(
-                wanted, in: scope.archives, allowsFuzzyMatch: allowsFuzzyMatch, isWanted: { client.isThere })
+                wanted, in: archives(for: wanted.url), allowsFuzzyMatch: allowsFuzzyMatch, isWanted: { client.isThere })
         }
     }
 

@@ -41,7 +41,7 @@ struct CaptureLists: Sendable {
 
     private func answer(_ query: CDXQuery, opening: String = "") async throws -> CDXAnswer {
         let (store, client, origin) = (site.store, call.client, call.request.targetOrigin)
-        let (archives, scope) = (call.scope.archives, call.scope.id)
+        let (archives, scope) = (try await archives(for: query), call.scope.id)
         let only = scope != nil && archives.count == 1 ? archives.first : nil
         // Of several archives, unavailable ones are skipped. A single one reports its error.
         if let only { try await site.blocking.long { _ = try store.openArchives.lookups(only) } }
@@ -54,6 +54,15 @@ struct CaptureLists: Sendable {
                 "\(origin)\(CaptureAddress.prefix)\(scope?.text ?? source)/\(timestamp)/\(url)"
             },
             isClientThere: { client.isThere })
+    }
+
+    private func archives(for query: CDXQuery) async throws -> [Archive] {
+        if case .one(let replayable) = call.scope { return replayable.archives }
+        // Pages are counted by the blocks of all indexes.
+        let isOfURL = query.captures.matchType == .exact && query.page == nil && !query.countsPages
+        return try await site.blocking.long {
+            isOfURL ? try call.archives(for: query.captures.url) : try site.store.archives().map(\.archive)
+        }
     }
 
     private func respond(type: String, body: ResponseBody, fields own: HTTPFields = [:]) -> Response {

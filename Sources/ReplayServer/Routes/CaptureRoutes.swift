@@ -64,9 +64,7 @@ struct CaptureRoutes: Sendable {
     private func scope(_ scope: CaptureAddress.Scope, at place: Place) async throws -> CaptureCall.Scope {
         switch (scope, place) {
         case (.all, .control):
-            return .all(
-                try await site.blocking.long { try site.store.archives() }.filter { $0.availability == .available }
-                    .map(\.archive))
+            return .all
         case (.archive(let name), .replay(let replayable)) where name == replayable.id.text: return .one(replayable)
         case (.archive(let name), .control):
             let found = try await site.blocking {

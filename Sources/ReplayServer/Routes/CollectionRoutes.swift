@@ -132,6 +132,8 @@ struct CollectionRoutes: Sendable {
 
 /// `/api/groups…`, the routes of collections in version 0.1.0. All requests are redirected.
 enum FormerCollectionRoutes {
+    static let path = "/groups"
+
     static var routes: RouteCollection<ConnectionContext> {
         let routes = RouteCollection(context: ConnectionContext.self)
         for method in [HTTPRequest.Method.get, .post, .patch, .delete] {

@@ -13,7 +13,9 @@ package struct FuzzyMatch: Sendable {
     /// The index ranges to search: the rule's domain, the URL's path, or the start of the URL.
     let ranges: [CDXJRange]
     /// The path to compare; `nil` if the rule doesn't search by path.
-    private let path: [UInt8]?
+    let path: [UInt8]?
+    /// The domain of all candidates, if they aren't compared by path; `nil` if it's unknown.
+    let domain: String?
     /// The part of the URL after the first group, for rules that search by the start of the URL.
     private let rest: ArraySlice<UInt8>
 
@@ -34,15 +36,15 @@ package struct FuzzyMatch: Sendable {
         switch rule?.search {
         case .domain(let name):
             ranges = CaptureQuery(url: name, matchType: .domain).ranges
-            path = nil
+            (path, domain) = (nil, name.lowercased())
         case .start:
             let start = String(decoding: bytes[..<rest.startIndex], as: UTF8.self)
             ranges = CaptureQuery(url: start, matchType: .prefix).ranges
-            path = nil
+            (path, domain) = (nil, CaptureHashes.host(of: url))
         case .path, nil:
             let start = Self.withoutQuery(url)
             ranges = SURT.candidates(for: start).flatMap { [CDXJRange(prefix: "\($0) "), CDXJRange(prefix: "\($0)?")] }
-            path = SURT.folded(start)
+            (path, domain) = (SURT.folded(start), nil)
         }
     }
 
@@ -71,7 +73,7 @@ package struct FuzzyMatch: Sendable {
         return arguments.similarity(others)
     }
 
-    private static func withoutQuery(_ url: String) -> String {
+    static func withoutQuery(_ url: String) -> String {
         String(decoding: url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
     }
 }

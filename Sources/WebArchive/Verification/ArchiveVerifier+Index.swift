@@ -227,7 +227,7 @@ private struct SpanPlaces {
 
 extension RandomAccessCollection where Index == Int {
     /// Returns the first index whose element fulfils a condition that all later elements fulfil too.
-    func partition(_ isLater: (Element) -> Bool) -> Int {
+    package func partition(_ isLater: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2

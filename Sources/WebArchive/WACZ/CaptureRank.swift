@@ -5,13 +5,18 @@
 /// the URL; and otherwise the first one in the index.
 package struct CaptureRank: Sendable, Comparable {
     /// The milliseconds to the requested time, or to the latest possible time.
-    let distance: UInt64
+    package let distance: UInt64
     /// The preference among equally close captures, 0 to 3.
     let preference: UInt64
 
     init(_ time: CaptureTimestamp, hasRequestedSpelling: Bool, for wanted: CaptureTimestamp?) {
-        distance = wanted.map { UInt64($0.distance(to: time)) } ?? UInt64(Self.endOfTime - time.millisecondsSince1970)
+        distance = Self.distance(to: time, from: wanted)
         preference = (wanted.map { time > $0 } ?? true ? 0 : 2) + (hasRequestedSpelling ? 0 : 1)
+    }
+
+    /// Returns the distance of a time.
+    package static func distance(to time: CaptureTimestamp, from wanted: CaptureTimestamp?) -> UInt64 {
+        wanted.map { UInt64($0.distance(to: time)) } ?? UInt64(endOfTime - time.millisecondsSince1970)
     }
 
     /// The latest possible timestamp in milliseconds since 1970: the end of the year 9999.
