@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.journey import TITLE, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer
@@ -168,6 +168,7 @@ def test_files_wait_for_the_server(host, browser):
     browser.allow(f"{CONNECTION}|403")
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+    expect_loaded(page)
     host.stop()
     choose(page, FIXTURES / "sample.wacz", FIXTURES / "second.wacz")
     expect(progress(page)).to_contain_text("2 files wait until replayhost is back.")
@@ -193,6 +194,7 @@ def test_cut_upload_can_be_added_again(host, browser, tmp_path):
     expect(progress(page)).to_contain_text("Adding 1 of 2 files")
     wait_until(lambda: [job for job in jobs_of(host) if job["state"] == "running"], "the upload runs")
     wait_until(lambda: progress(page).get_by_role("progressbar").evaluate("bar => bar.value > 0 && bar.value < 1"), "some of it was sent")
+    expect_loaded(page)
     host.process.kill()
     expect(progress(page)).to_contain_text("1 file waits until replayhost is back.")
     host.restart()
@@ -252,6 +254,7 @@ def test_folder_is_dropped_on_any_view(host_with_sample, page, address):
     """The files that can be archives are added. The others are counted."""
     page.goto(host_with_sample.home + address)
     expect(page.locator(".toolbar, h1").first).to_be_visible()
+    expect_loaded(page)
     page.evaluate(DROP_FOLDER, [base64.b64encode((FIXTURES / "second.wacz").read_bytes()).decode()])
     expect(progress(page)).to_contain_text("1 added, 1 duplicate, 2 other files skipped")
     assert sorted(host_with_sample.ids()) == ["one", "sample"]

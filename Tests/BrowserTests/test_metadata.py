@@ -110,7 +110,8 @@ def test_tags_of_the_library_are_suggested(host_with_sample, page):
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=overview")
     page.get_by_role("button", name="Add tags and notes").click()
     expect(page.locator("#known-tags option")).to_have_count(2)
-    assert page.locator("#known-tags option").evaluate_all("all => all.map((one) => one.value)") == ["coast", "harbour"]
+    assert page.locator("#known-tags option").evaluate_all("all => all.map((one) => one.value)") == ["harbour", "coast"]
+    expect(page.locator("#known-tags option").first).to_have_attribute("label", "harbour, 1 archive")
 
 
 def test_tag_is_removed(host_with_sample, page):

@@ -6,9 +6,10 @@ import pytest
 
 from support.browser import Browser
 from support.host import Host
-from support.places import WEB_INTERFACE
+from support.modules import APP, closure, keys, later, message_files, modules, text
 
-CALL = """async ([path, name, rows]) => {
+CALL = """async ([path, name, rows, messages]) => {
+    await Promise.all(messages.map((file) => import(`/app/messages/en/${file}`)));
     const { [name]: call } = await import(`/app/${path}.js`);
     return rows.map((row) => call(...row) ?? null);
 }"""
@@ -57,7 +58,7 @@ TABLES = {
         ("low tide", False), ("https://a.example and b", False), ("site:reef.example", False), ("limp*", False),
         ('"reef.example"', False), ("e.g.", False), ("", False),
     ],
-    ("core/format", "timeOf"): [
+    ("core/times", "timeOf"): [
         ("20240503101500", "2024-05-03T10:15:00Z"), ("20240503101500123", "2024-05-03T10:15:00Z"), ("2024", ""), ("", ""),
     ],
     ("core/routes", "searchURL"): [
@@ -84,7 +85,7 @@ TABLES = {
         ("https://a.example/b", "https://a.example/b", ""),
         ("https://a.example", "https://a.example/", ""),
     ],
-    ("core/captures", "hostOf"): [
+    ("core/hosts", "hostOf"): [
         ("https://a.example:8080/b", "a.example"), ("urn:isbn:0451450523", ""), ("not a URL", ""),
     ],
     ("core/captures", "isPDF"): [
@@ -104,14 +105,14 @@ TABLES = {
         ("abcd", 3, "ab…"), ("abc", 3, "abc"), ("😀😀😀", 2, "😀…"),
         (None, ""), (12, "12"),
     ],
-    ("core/dom", "plainURL"): [
+    ("core/text", "plainURL"): [
         ("https://a.example/\u200b\u202e b\u2800", "https://a.example/%E2%80%8B%E2%80%AE%20b%E2%A0%80"),
         ("https://a.example/é", "https://a.example/é"),
         ("https://a.example/caf%C3%A9%2F%20%c3%a9?q=%26", "https://a.example/café%2F%20é?q=%26"),
         ("https://a.example/%E4%FC/%E2%80%AE", "https://a.example/%E4%FC/%E2%80%AE"),
         ("abcd", 3, "ab…"),
     ],
-    ("core/dom", "exactURL"): [
+    ("core/text", "exactURL"): [
         ("https://a.example/caf%C3%A9\u200b", "https://a.example/caf%C3%A9%E2%80%8B"),
     ],
     ("core/captures", "isWords"): [
@@ -123,11 +124,8 @@ TABLES = {
         ({"status": 200, "request": "https://a.example/?__wb_method=POST"}, "This is the answer to a form."),
         ({"status": 500, "request": "x"}, "This is the answer to a form. The site answered 500."), ({}, ""),
     ],
-    ("core/dom", "plainLines"): [
+    ("core/text", "plainLines"): [
         (" a\r\nb\u202e\rc\n\n", "a\nb\nc"), ("a\nb\nc", 2, "a\nb"), (None, ""),
-    ],
-    ("core/format", "counted"): [
-        (0, "page", "0 pages"), (1, "page", "1 page"), (2041, "page", "2,041 pages"), (2, "copy", "copies", "2 copies"),
     ],
     ("core/format", "number"): [(1234567, "1,234,567")],
     ("core/format", "size"): [
@@ -136,8 +134,8 @@ TABLES = {
     ],
     ("core/format", "day"): [("2026-11-21T01:27:35+02:00", "20 November 2026"), ("not a time", "not a time")],
     ("core/format", "moment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27 UTC"), ("not a time", "not a time")],
-    ("core/format", "exactMoment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27:35 UTC"), ("not a time", "not a time")],
-    ("core/format", "span"): [
+    ("core/times", "exactMoment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27:35 UTC"), ("not a time", "not a time")],
+    ("core/times", "span"): [
         ("2024-02-01T00:00:00Z", "2024-02-01T23:59:59Z", "1 February 2024"),
         ("2024-02-01T00:00:00Z", "2024-02-02T00:00:00Z", "1 February 2024 – 2 February 2024"),
         ("2024-02-01T00:00:00Z", None, "1 February 2024"), (None, "2024-02-01T00:00:00Z", "1 February 2024"),
@@ -172,7 +170,7 @@ TABLES = {
 def test_function(library, path, name):
     """The last column is the expected result."""
     rows = TABLES[path, name]
-    results = library.evaluate(CALL, [path, name, [row[:-1] for row in rows]])
+    results = library.evaluate(CALL, [path, name, [row[:-1] for row in rows], [file.name for file in message_files()]])
     differences = [(row, result) for row, result in zip(rows, results, strict=True) if row[-1] != result]
     assert differences == []
 
@@ -220,6 +218,7 @@ def test_routes_are_read(library):
 
 
 SLOTS = """async ([key, values]) => {
+    await import("/app/messages/en/library-actions.js");
     const { messageParts } = await import("/app/core/i18n.js");
     const place = document.createElement("p");
     place.append(...messageParts(key, values));
@@ -232,16 +231,33 @@ def test_values_of_messages_are_never_markup(library):
     assert library.evaluate(SLOTS, ["library.none-match", {"words": "<b>{n}</b>"}]) == "No archives match “&lt;b&gt;{n}&lt;/b&gt;”."
 
 
-def test_every_message_is_used_and_exists(library):
-    """Keys are written out, or begin with a template's first part."""
-    keys = set(library.evaluate("async () => Object.keys((await import('/app/messages/en.js')).messages)"))
-    modules = "".join(path.read_text(encoding="utf-8") for path in (WEB_INTERFACE / "app").rglob("*.js") if path.parent.name != "messages")
-    written = set(re.findall(r'"([a-z]+(?:\.[a-z0-9-]+)+)"', modules))
-    starts = tuple(re.findall(r"`([a-z]+\.[a-z0-9.-]*)\$\{", modules))
-    assert [key for key in sorted(keys) if key not in written and not key.startswith(starts)] == [], "unused messages"
-    asked = set(re.findall(r'message(?:Parts)?\("([^"]+)"', modules))
-    assert asked - keys == set(), "messages that don't exist"
-    assert list(keys) and sorted(keys) == library.evaluate("async () => Object.keys((await import('/app/messages/en.js')).messages)")
+def test_every_message_is_used_and_exists():
+    """Keys are written out, or begin with a template's first part. Each is in one file, and a file is sorted."""
+    files = message_files()
+    known = [key for found in files.values() for key in found]
+    assert len(known) == len(set(known)), "messages in two files"
+    assert [path.name for path, found in files.items() if found != sorted(found)] == [], "files that aren't sorted"
+    source = "".join(map(text, modules() + sorted((APP.parent / "capture").glob("*.js"))))
+    assert set(known) - keys(source, set(known)) == set(), "unused messages"
+    asked = set(re.findall(r'message(?:Parts)?\("([^"]+)"', source))
+    assert asked - set(known) == set(), "messages that don't exist"
+
+
+@pytest.mark.parametrize("entry", [APP / "main.js", APP.parent / "capture/main.js", *later()], ids=lambda path: path.stem)
+def test_a_module_loads_with_its_messages(entry):
+    """Those of all views load with the app."""
+    files = message_files()
+    known = {key for found in files.values() for key in found}
+    loaded = closure(entry) | (closure(APP / "main.js") if entry.is_relative_to(APP) else frozenset())
+    there = {key for path in loaded for key in files.get(path, [])}
+    missing = {path.name: keys(text(path), known) - there for path in closure(entry) if path not in files}
+    assert {name: lacking for name, lacking in missing.items() if lacking} == {}
+
+
+def test_the_first_view_of_the_library_is_small():
+    """The scripts that load before its first rows: at most 90 kB (design: budget)."""
+    scripts = {APP / "core/theme.js", APP / "core/set-archive-url.js"} | closure(APP / "main.js") | closure(APP / "library/library.js")
+    assert sum(path.stat().st_size for path in scripts) <= 90_000
 
 
 def test_urls_keep_the_replay_mode(library):
@@ -315,6 +331,6 @@ def test_answers_are_cached(library):
     ("toString", "http://localhost:8081", "worker-silent", "Reload this page."),
 ])
 def test_setup_failure_texts(library, code, origin, known, hint):
-    text = library.evaluate(CALL, ["replay/setup-texts", "failureText", [[code, origin, "my-archive"]]])[0]
+    text = library.evaluate(CALL, ["replay/setup-texts", "failureText", [[code, origin, "my-archive"]], []])[0]
     assert text["code"] == known
     assert hint in text["hint"]

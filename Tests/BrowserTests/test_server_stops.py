@@ -5,7 +5,7 @@ import re
 import pytest
 
 from support.archives import write_archive
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.viewer import Viewer
 from support.waiting import wait_until
 from test_search import wait_until_indexed
@@ -40,6 +40,7 @@ def test_each_view_says_that_the_server_has_stopped(lamp_host, page, address):
     if address.endswith(".wacz"):
         # While the viewer opens a page, its panel says it instead.
         expect(Viewer(page).read("h1")).to_have_text("Lamp one")
+    expect_loaded(page)
     lamp_host.stop()
     banner = stopped(page).filter(has_text="replayhost serve")
     expect(banner).to_be_visible()
@@ -53,6 +54,7 @@ def test_view_loads_when_the_server_is_back(lamp_host, page):
     """The server stops before the view was ever shown."""
     page.goto(lamp_host.home)
     expect(page.get_by_role("link", name="Lamps", exact=True)).to_be_visible()
+    expect_loaded(page)
     lamp_host.stop()
     page.get_by_role("link", name="Activity", exact=True).click()
     expect(page.get_by_role("heading", name="This view can't be loaded")).to_be_visible()
@@ -65,6 +67,7 @@ def test_view_loads_when_the_server_is_back(lamp_host, page):
 def test_search_is_repeated(lamp_host, page):
     page.goto(f"{lamp_host.home}/#search=lampwordone")
     expect(page.get_by_role("link", name="Lamp one")).to_be_visible()
+    expect_loaded(page)
     lamp_host.stop()
     page.evaluate("location.hash = '#search=lampwordtwo'")
     expect(page.get_by_role("alert")).to_contain_text("Can't search")
@@ -80,6 +83,7 @@ def test_more_results_are_repeated(host, tmp_path, page):
     page.goto(f"{host.home}/#search=lampword")
     hits = page.locator(".hits > li")
     expect(hits).to_have_count(20)
+    expect_loaded(page)
     host.stop()
     page.get_by_role("button", name="More results").click()
     expect(page.get_by_role("alert")).to_contain_text("Can't load more results")
@@ -94,6 +98,7 @@ def test_verification_is_repeated(lamp_host, page):
     section = page.get_by_role("region", name="Verification")
     button = section.get_by_role("button", name="Verify again")
     expect(button).to_be_visible()
+    expect_loaded(page)
     lamp_host.stop()
     button.click()
     expect(section.get_by_role("alert")).to_contain_text("Couldn't start the verification")
@@ -124,6 +129,7 @@ def test_lists_are_repeated(lamp_host, page, view, field, found):
     page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz#view={view}")
     rows = page.locator(found)
     expect(rows).to_have_count(2)
+    expect_loaded(page)
     lamp_host.stop()
     page.get_by_label(field).fill("two")
     problem = page.get_by_role("alert").filter(has_text=re.compile("Can't (load the pages|list the URLs)"))
@@ -148,6 +154,7 @@ def test_command_that_starts_the_server_is_the_one_it_names(lamp_host, page):
     page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz")
     expect(Viewer(page).read("h1")).to_have_text("Lamp one")
     command = f"replayhost serve --store {lamp_host.store}"
+    expect_loaded(page)
     lamp_host.stop()
     expect(stopped(page).locator("code")).to_have_text(command)
     Viewer(page).open_url(URL + "two")

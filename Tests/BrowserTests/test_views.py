@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from support.archives import write_archive, write_captures
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.jobs import FakeJobs
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, SCREENSHOTS
@@ -202,6 +202,7 @@ def show_collection_in_viewer(host, page, folder):
 
 def show_stopped_server(host, page, folder):
     show_library(host, page, folder)
+    expect_loaded(page)
     host.stop()
     expect(page.locator(".banners").get_by_text("replayhost has stopped")).to_be_visible()
 

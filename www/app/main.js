@@ -1,12 +1,13 @@
 /** The app: shows the view for the current URL, and implements `window.setArchiveURL`. */
+import "./messages/en/shell.js";
 import { errorBlock } from "./components/messages.js";
-import { loadHealth, pageHeader, showBanners, showNamesUnresolved, startShell } from "./components/shell.js";
-import * as api from "./core/api.js";
-import { followServer } from "./core/connection.js";
+import { pageHeader, showBanners } from "./components/page-header.js";
+import { followServer, responds, serverFailed } from "./core/connection.js";
 import { make } from "./core/dom.js";
 import { message } from "./core/i18n.js";
+import { details } from "./core/library-api.js";
 import { followLinks, whenNavigated } from "./core/navigation.js";
-import { isAtCanonicalHost, canonicalURL, originsMode, resolvesLocalNames } from "./core/origins.js";
+import { serverUnavailable } from "./core/request.js";
 import { archiveName, mainURL, readRoute } from "./core/routes.js";
 
 const root = document.getElementById("app");
@@ -26,6 +27,7 @@ let isMissing = false;
 let newest = 0;
 let moving = false;
 let staysHere = false;
+let hasShell = false;
 
 async function show(route, traversed = false) {
     const isFirst = newest === 0;
@@ -45,14 +47,14 @@ async function show(route, traversed = false) {
     try {
         const [module] = await Promise.all([load(), ...styles.map(loadStyles)]);
         if (number !== newest) return;
-        view = module[name](root, route, { onRefused });
+        view = module[name](root, route);
         showBanners();
         // A click or a key removed what had the focus.
         if (!isFirst) Promise.resolve(view.shown).then(() => number === newest && keepFocus(), () => {});
     } catch (error) {
         if (number !== newest) return;
         isMissing = true;
-        showProblem(message("view.cant-load"), await api.health().then(() => error, (cause) => cause));
+        showProblem(message("view.cant-load"), await responds() ? error : serverUnavailable());
     }
 }
 
@@ -75,17 +77,10 @@ function loadStyles(path) {
         const link = make("link", { rel: "stylesheet", href, on: { load: resolve, error: () => {
             // The next attempt loads it again.
             link.remove();
-            reject(api.serverUnavailable());
+            reject(serverUnavailable());
         } } });
         document.head.append(link);
     });
-}
-
-/** Moves to `replayhost.localhost`, where replay may work if the browser blocks it at `localhost`. */
-function onRefused() {
-    if (isAtCanonicalHost() || originsMode() === "ports") return false;
-    location.replace(canonicalURL());
-    return true;
 }
 
 async function setArchive(path) {
@@ -96,7 +91,7 @@ async function setArchive(path) {
         moving = false;
         window.stop();
     }
-    await api.details(archive);
+    await details(archive);
     view?.close();
     view = null;
     history.pushState(null, "", mainURL(archive));
@@ -108,15 +103,7 @@ async function setArchive(path) {
 async function start() {
     if (window.replayhostCalls.moving) return;
     window.replayhostCalls.connect(setArchive);
-    if (!isAtCanonicalHost() && originsMode() !== "ports") {
-        const resolvable = await resolvesLocalNames();
-        if (resolvable && !staysHere && window.replayhostCalls.count === 0) {
-            moving = true;
-            location.replace(canonicalURL());
-            return;
-        }
-        if (!resolvable && originsMode() === "names") showNamesUnresolved();
-    }
+    if (location.hostname !== "replayhost.localhost" && await movesHome()) return;
     // The views restore the scroll position themselves, once their lists have loaded.
     history.scrollRestoration = "manual";
     window.addEventListener("popstate", (event) => show(readRoute(location), event.state !== null));
@@ -125,10 +112,36 @@ async function start() {
         show(readRoute(location));
     });
     followLinks();
+    followServer({ onBack: () => {
+        if (isMissing) show(readRoute(location));
+        startShell();
+    } });
+    if (!view && newest === 0) await show(readRoute(location));
+    // Only the library has one, since its first rows come before everything else.
+    await view?.ready;
     startShell();
-    followServer({ onBack: () => isMissing && show(readRoute(location)) });
-    loadHealth();
-    if (!view && newest === 0) show(readRoute(location));
+}
+
+/** Moves to `replayhost.localhost`, where every browser that finds it can replay. */
+async function movesHome() {
+    const { canonicalURL, originsMode, resolvesLocalNames } = await import("./core/origins.js");
+    if (originsMode() === "ports") return false;
+    const resolvable = await resolvesLocalNames();
+    moving = resolvable && !staysHere && window.replayhostCalls.count === 0;
+    if (moving) location.replace(canonicalURL());
+    if (!resolvable && originsMode() === "names") (await import("./components/shell.js")).showNamesUnresolved();
+    return moving;
+}
+
+/** Loads what is around the views. */
+async function startShell() {
+    try {
+        const shell = await import("./components/shell.js");
+        if (!hasShell) shell.startShell();
+        hasShell = true;
+    } catch {
+        serverFailed();
+    }
 }
 
 start();

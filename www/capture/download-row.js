@@ -1,7 +1,8 @@
 /** A row of the list of downloads. It is updated in place, so the focus and an open log stay. */
 import { errorBlock, sentence, withCode } from "/app/components/messages.js";
-import { announce, arrange, make, plain, plainURL } from "/app/core/dom.js";
+import { announce, arrange, make, plain } from "/app/core/dom.js";
 import { moment } from "/app/core/format.js";
+import { plainURL } from "/app/core/text.js";
 import * as api from "./api.js";
 import { createLog } from "./log.js";
 import { confirmRemoval } from "./removal.js";

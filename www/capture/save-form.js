@@ -1,7 +1,8 @@
 /** The box for URLs and its options. */
 import { messageParts, withCode } from "/app/components/messages.js";
-import { announce, make, plainURL } from "/app/core/dom.js";
+import { announce, make } from "/app/core/dom.js";
 import { counted } from "/app/core/format.js";
+import { plainURL } from "/app/core/text.js";
 import * as api from "./api.js";
 import { createOptions } from "./options.js";
 import { urlsIn } from "./urls.js";

@@ -30,3 +30,8 @@ def expect_within_limits(assertion, *arguments, **options):
 
 
 expect = Expecting
+
+
+def expect_loaded(page):
+    """What loads after the first view is there, too: the server can stop now."""
+    expect(page.locator("#footer")).to_contain_text("replayhost")

@@ -1,8 +1,10 @@
 /** The view of all activity: what is going on, and what failed. */
+import "../messages/en/activity.js";
+import "../messages/en/around.js";
 import { groupFrom, otherKinds } from "../components/activity-text.js";
 import { followImports, imports } from "../components/import-queue.js";
 import { errorBlock } from "../components/messages.js";
-import { pageHeader, showBanners } from "../components/shell.js";
+import { pageHeader, showBanners } from "../components/page-header.js";
 import { activeJobs, followActivity, refreshActivity } from "../core/activity.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";

@@ -1,7 +1,7 @@
 /** The page of an archive or collection: a head, and tabs, each of which loads when it's first shown. */
 import { isUnavailable } from "../components/availability.js";
 import { errorBlock, sentence } from "../components/messages.js";
-import { pageHeader, showBanners } from "../components/shell.js";
+import { pageHeader, showBanners } from "../components/page-header.js";
 import { make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
@@ -39,7 +39,7 @@ const modules = {
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @returns {{element: HTMLElement, show: (route: import("../core/routes.js").TargetRoute) => Promise<void>, close: () => void}} `show` shows
+ * @returns {{element: HTMLElement, show: (route: import("../core/route-types.js").TargetRoute) => Promise<void>, close: () => void}} `show` shows
  *   a tab. Opened again, a tab keeps what it shows
  */
 export function createArchivePage(item, onChanged) {

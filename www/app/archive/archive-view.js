@@ -1,10 +1,14 @@
 /** An open archive or collection: its page and its viewer, one of which is visible. */
+import "../messages/en/archive.js";
+import "../messages/en/viewer.js";
 import { errorBlock } from "../components/messages.js";
-import { canReplay, pageHeader, showBanners } from "../components/shell.js";
+import { pageHeader, showBanners } from "../components/page-header.js";
+import { canReplay } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
-import { replaysOnPorts } from "../core/origins.js";
+import { message } from "../core/i18n.js";
+import { canonicalURL, isAtCanonicalHost, originsMode, replaysOnPorts } from "../core/origins.js";
 import { chosenMode, tabURL, readRoute } from "../core/routes.js";
 import { settings } from "../core/settings.js";
 import { openReplayPort } from "../replay/replay-port.js";
@@ -12,13 +16,13 @@ import { replayMode } from "../viewer/replay-mode.js";
 import { createViewer } from "../viewer/viewer.js";
 import { createArchivePage } from "./archive-page.js";
 
+const canMove = () => !isAtCanonicalHost() && originsMode() !== "ports";
+
 /**
  * @param {HTMLElement} root
- * @param {import("../core/routes.js").TargetRoute} firstRoute its name is an ID, or an archive's file name without `.wacz`
- * @param {{onRefused: () => boolean}} host `onRefused`: the browser blocks replay on this origin; returns whether the app
- *   moves to another one
+ * @param {import("../core/route-types.js").TargetRoute} firstRoute its name is an ID, or an archive's file name without `.wacz`
  */
-export function showArchive(root, firstRoute, { onRefused }) {
+export function showArchive(root, firstRoute) {
     const { kind, name } = firstRoute;
     let archive = null;
     let viewer = null;
@@ -51,16 +55,16 @@ export function showArchive(root, firstRoute, { onRefused }) {
     }
 
     function showUnknown(error) {
-        document.title = "Can't open archive – replayhost";
+        document.title = message("view.title", { title: message("archive.cant-open-kind", { kind }) });
         document.body.dataset.view = "pages";
         root.replaceChildren(pageHeader([]), make("main", { class: "column" },
-            make("h1", { text: `This ${kind} can't be opened` }), errorBlock(error),
-            make("p", {}, make("a", { class: "button", href: "/", text: "Open the library" }))));
+            make("h1", { text: message("archive.cant-open-kind", { kind }) }), errorBlock(error),
+            make("p", {}, make("a", { class: "button", href: "/", text: message("library.open") }))));
         showBanners();
     }
 
     /**
-     * @param {import("../core/routes.js").TargetRoute} route
+     * @param {import("../core/route-types.js").TargetRoute} route
      * @param {boolean} [traversed] whether Back or Forward opened this route
      */
     function update(route, traversed = false) {
@@ -89,7 +93,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         const wasHidden = page.element.hidden || document.body.dataset.view === "viewer";
         page.element.hidden = false;
         document.body.dataset.view = "pages";
-        document.title = `${plain(archive.title) || archive.id} – replayhost`;
+        document.title = message("view.title", { title: plain(archive.title) || archive.id });
         if (readRoute(location).view === "main") history.replaceState(history.state, "", tabURL(archive));
         // A list restores its own position, which is kept with the entry of the history.
         if (wasHidden && !traversed || !(history.state?.top > 0)) window.scrollTo(0, 0);
@@ -134,7 +138,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         next.show(readRoute(location));
         page.element.replaceWith(next.element);
         page = next;
-        document.title = `${plain(archive.title) || archive.id} – replayhost`;
+        document.title = message("view.title", { title: plain(archive.title) || archive.id });
         showBanners();
         page.element.querySelector("h1").focus({ preventScroll: true });
     }
@@ -195,7 +199,11 @@ export function showArchive(root, firstRoute, { onRefused }) {
     }
 
     function onFailed(error) {
-        if (error.code === "workers-refused" && onRefused()) return;
+        if (error.code === "workers-refused" && canMove()) {
+            // Replay may work there if the browser blocks it at `localhost`.
+            location.replace(canonicalURL());
+            return;
+        }
         shown.reject(error);
     }
 

@@ -1,7 +1,7 @@
 /** Citations of a captured page or an archive. */
 import { plain } from "../core/dom.js";
-import { exactMoment, timeOf } from "../core/format.js";
 import { message } from "../core/i18n.js";
+import { exactMoment, timeOf } from "../core/times.js";
 
 const americanDay = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" });
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

@@ -2,10 +2,11 @@
 import { cursorReader } from "../components/cursor-reader.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
-import { make, plain, plainURL } from "../core/dom.js";
-import { exactMoment, timeOf } from "../core/format.js";
+import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { exactMoment, timeOf } from "../core/times.js";
 import { daysOf, isIn, laterPeriod, periodText, shortPeriodText, spanOf, weekdayNames, weekdayOf } from "./periods.js";
 
 // The list of URLs isn't in order of time. Of a month with more captures, the days aren't counted.

@@ -1,10 +1,13 @@
 /** The details of an archive or collection: its issues, its verification, and facts about its file. */
+import "../messages/en/archive.js";
 import { isUnavailable } from "../components/availability.js";
 import { findingList, findingSummary } from "../components/findings.js";
-import { make, plain, plainURL } from "../core/dom.js";
-import { moment, size, span } from "../core/format.js";
+import { make, plain } from "../core/dom.js";
+import { moment, size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { span } from "../core/times.js";
 import { issuesOf } from "./issues.js";
 import { sourceSection } from "./sources.js";
 import { verificationSection } from "./verification.js";

@@ -2,8 +2,9 @@
 import { messageParts as errorParts } from "../components/messages.js";
 import { toast } from "../components/toast.js";
 import * as api from "../core/api.js";
-import { icon, make } from "../core/dom.js";
+import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { icon } from "../core/icons.js";
 import { replaysOnPorts } from "../core/origins.js";
 
 /**

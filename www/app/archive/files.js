@@ -1,12 +1,16 @@
 /** The captured files of an archive or collection: images as a grid, others as a list. */
+import "../messages/en/archive.js";
 import { cursorReader } from "../components/cursor-reader.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
-import { decodeName, hostOf } from "../core/captures.js";
-import { announce, make, plain, plainURL } from "../core/dom.js";
-import { day, timeOf } from "../core/format.js";
+import { decodeName } from "../core/captures.js";
+import { announce, make, plain } from "../core/dom.js";
+import { day } from "../core/format.js";
+import { hostOf } from "../core/hosts.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { timeOf } from "../core/times.js";
 import { downloadLink } from "./download-link.js";
 
 /** The kinds of files, each with its types in the list of URLs. */

@@ -1,16 +1,19 @@
 /** The head of the page of an archive or a collection: title, facts, Open, and a menu of what can be done with it. */
 import { archiveMark } from "../components/archive-mark.js";
-import { isUnavailable, unavailabilityText } from "../components/availability.js";
+import { isUnavailable } from "../components/availability.js";
 import { errorBlock, withCode } from "../components/messages.js";
 import { menu } from "../components/popover.js";
 import { removeItem } from "../components/removal.js";
 import { trustMark } from "../components/trust-mark.js";
+import { unavailabilityText } from "../components/unavailability-text.js";
 import * as api from "../core/api.js";
-import { icon, make, plain } from "../core/dom.js";
-import { size, span } from "../core/format.js";
+import { make, plain } from "../core/dom.js";
+import { size } from "../core/format.js";
 import { message } from "../core/i18n.js";
+import { icon } from "../core/icons.js";
 import { navigate } from "../core/navigation.js";
 import { mainURL, tabURL } from "../core/routes.js";
+import { span } from "../core/times.js";
 import { createExporter } from "./exporter.js";
 import { editMetadata, editTitle } from "./metadata.js";
 

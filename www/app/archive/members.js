@@ -1,4 +1,5 @@
 /** The archives of a collection: lists, adds and removes them. */
+import "../messages/en/archive.js";
 import { archiveMark } from "../components/archive-mark.js";
 import { unavailabilityMark } from "../components/availability.js";
 import { findingSummary, worstFinding } from "../components/findings.js";
@@ -7,9 +8,10 @@ import { toast } from "../components/toast.js";
 import { trustMark } from "../components/trust-mark.js";
 import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
-import { size, span } from "../core/format.js";
+import { size } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
+import { span } from "../core/times.js";
 
 /**
  * @param {import("./archive-page.js").Context} context of a collection

@@ -1,8 +1,9 @@
 /** Edits the title, tags and notes of an archive or a collection. */
 import { showDialog } from "../components/dialog.js";
 import { errorBlock } from "../components/messages.js";
+import { tagEditor } from "../components/tag-editor.js";
 import * as api from "../core/api.js";
-import { announce, make, plain } from "../core/dom.js";
+import { announce, make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 
 /**
@@ -23,7 +24,7 @@ export async function editMetadata(item) {
         const changes = {};
         if (title.value !== before.title) changes.title = title.value;
         if (notes.value !== before.notes) changes.notes = notes.value;
-        const now = tags.read();
+        const { tags: now } = tags.read();
         if (now.join("\n") !== (item.tags ?? []).join("\n")) changes.tags = now;
         if (Object.keys(changes).length > 0) changed = await api.edit(item, changes);
     }
@@ -84,71 +85,4 @@ export function editTitle(item, place, onEnd) {
     place.replaceWith(form);
     input.focus();
     input.select();
-}
-
-/** Edits tags one by one. Tags of the library are suggested. */
-function tagEditor(first) {
-    const tags = [...first];
-    const list = make("ul", { class: "tags", "aria-label": message("edit.tags") });
-    const known = make("datalist", { id: "known-tags" });
-    const input = make("input", { type: "text", id: "edit-tag", list: known.id, autocomplete: "off", dir: "auto",
-        "aria-describedby": "edit-tag-hint", on: {
-            keydown: (event) => {
-                if (event.isComposing || !input.value.trim()) return;
-                if (event.key !== "Enter" && event.key !== ",") return;
-                event.preventDefault();
-                add(input.value);
-            },
-            // Pasted text has its commas, too.
-            input: () => {
-                const parts = input.value.split(",");
-                const last = parts.pop();
-                if (parts.length > 0) parts.forEach(add);
-                if (parts.length > 0) input.value = last.trimStart();
-            },
-        } });
-
-    function add(text) {
-        const tag = text.trim();
-        if (tag && !tags.includes(tag)) {
-            tags.push(tag);
-            announce(message("edit.tag-added", { tag: plain(tag, 60) }));
-        }
-        input.value = "";
-        show();
-    }
-
-    function remove(tag) {
-        tags.splice(tags.indexOf(tag), 1);
-        announce(message("edit.tag-removed", { tag: plain(tag, 60) }));
-        show();
-        input.focus();
-    }
-
-    function show() {
-        list.hidden = tags.length === 0;
-        list.replaceChildren(...tags.map((tag) => make("li", {},
-            make("button", { type: "button", class: "tag", "aria-label": message("edit.remove-tag", { tag: plain(tag, 60) }),
-                title: message("edit.remove-tag", { tag: plain(tag, 60) }), on: { click: () => remove(tag) } },
-            make("span", { dir: "auto", text: plain(tag, 60) }), make("span", { "aria-hidden": "true", text: "×" })))));
-    }
-    show();
-    // Without suggestions, tags can still be typed.
-    tagsOfLibrary().then((all) => known.replaceChildren(...all.map((value) => make("option", { value }))), () => {});
-
-    return {
-        elements: [make("label", { for: input.id, text: message("edit.tags") }), list, input, known,
-            make("p", { class: "quiet hint", id: "edit-tag-hint", text: message("edit.tags-hint") })],
-
-        /** Returns the tags, including text left in the field. */
-        read() {
-            const last = input.value.trim();
-            return last && !tags.includes(last) ? [...tags, last] : tags;
-        },
-    };
-}
-
-async function tagsOfLibrary() {
-    const all = await Promise.all([api.archives(), api.collections()]);
-    return [...new Set(all.flat().flatMap(({ tags }) => tags ?? []))].sort((one, other) => one.localeCompare(other));
 }

@@ -1,4 +1,5 @@
 /** The overview of an archive or collection: its main page, notes, sites, months and types. */
+import "../messages/en/archive.js";
 import { archiveMark } from "../components/archive-mark.js";
 import { isUnavailable } from "../components/availability.js";
 import { barChart, listOfBars } from "../components/bars.js";
@@ -6,10 +7,12 @@ import { errorBlock } from "../components/messages.js";
 import { tagList } from "../components/tag-list.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
-import { make, plain, plainLines, plainURL } from "../core/dom.js";
-import { moment, number, timeOf } from "../core/format.js";
+import { make, plain } from "../core/dom.js";
+import { moment, number } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { mainURL, tabURL } from "../core/routes.js";
+import { plainLines, plainURL } from "../core/text.js";
+import { timeOf } from "../core/times.js";
 import { periodText, shortPeriodText, spanOf } from "./periods.js";
 import { typeName } from "./type-names.js";
 

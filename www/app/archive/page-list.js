@@ -1,13 +1,15 @@
 /** The list of the pages of an archive or collection. */
+import "../messages/en/archive.js";
 import { isUnavailable } from "../components/availability.js";
 import { errorBlock } from "../components/messages.js";
 import { windowedList } from "../components/windowed-list.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
-import { announce, make, plain, plainURL } from "../core/dom.js";
+import { announce, make, plain } from "../core/dom.js";
 import { moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
 import { isIn, readSpan } from "./periods.js";
 import { spanText } from "./span-text.js";
 

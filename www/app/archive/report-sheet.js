@@ -1,13 +1,16 @@
 /** The sections of an evidence report. */
-import { unavailabilityText } from "../components/availability.js";
-import { trustMark, trustOf, trustSentences } from "../components/trust-mark.js";
+import { trustMark, trustOf } from "../components/trust-mark.js";
+import { trustSentences } from "../components/trust-sentences.js";
 import { withCode } from "../components/messages.js";
-import { exactURL, make, plain } from "../core/dom.js";
-import { day, exactMoment, number, size, span, timeOf } from "../core/format.js";
+import { unavailabilityText } from "../components/unavailability-text.js";
+import { make, plain } from "../core/dom.js";
+import { day, number, size } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
+import { exactURL } from "../core/text.js";
+import { exactMoment, span, timeOf } from "../core/times.js";
 import { reportCommands } from "./report-commands.js";
-import { comparisonFacts } from "./verification.js";
+import { comparisonFacts } from "./verdict.js";
 
 /**
  * @param {import("./report-data.js").ReportData} data

@@ -1,8 +1,10 @@
 /** The evidence report of an archive or of one captured page: a sheet to print, which says what is known and how to check it. */
+import "../messages/en/archive.js";
+import "../messages/en/report.js";
 import { copyText } from "../components/copy-text.js";
 import { errorBlock } from "../components/messages.js";
 import { menu } from "../components/popover.js";
-import { pageHeader } from "../components/shell.js";
+import { pageHeader } from "../components/page-header.js";
 import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";

@@ -1,4 +1,5 @@
 /** The timeline of an archive or collection: its years, the months of one, the days of one, and the captures of a day. */
+import "../messages/en/archive.js";
 import { barChart, listOfBars } from "../components/bars.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";

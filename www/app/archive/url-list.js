@@ -1,12 +1,15 @@
 /** The list of all captured URLs of an archive or collection, with filters. */
+import "../messages/en/archive.js";
 import { cursorReader } from "../components/cursor-reader.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { completeURL, isWords } from "../core/captures.js";
-import { announce, make, plain, plainURL } from "../core/dom.js";
-import { day, exactMoment, size, timeOf } from "../core/format.js";
+import { announce, make, plain } from "../core/dom.js";
+import { day, size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { exactMoment, timeOf } from "../core/times.js";
 import { downloadLink } from "./download-link.js";
 import { urlFilters } from "./url-filters.js";
 

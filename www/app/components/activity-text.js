@@ -1,7 +1,8 @@
 /** Texts that say what is going on: for the app bar, the line at the bottom of the window, and the view of all activity. */
+import "../messages/en/around.js";
 import { activeJobs, jobKinds, secondsLeft } from "../core/activity.js";
 import { plain } from "../core/dom.js";
-import { size, timeLeft } from "../core/format.js";
+import { size } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { imports } from "./import-queue.js";
 
@@ -36,7 +37,12 @@ export function kindProgress(kind) {
     return { text: withTime(text, seconds), done: kind.done, total };
 }
 
-const withTime = (text, seconds) => (seconds === null ? text : message("activity.with-time", { text, time: timeLeft(seconds) }));
+/**
+ * @param {string} text
+ * @param {number|null} seconds
+ * @returns {string} the text and the time left, if that is known
+ */
+export const withTime = (text, seconds) => (seconds === null ? text : message("activity.with-time", { text, time: timeLeft(seconds) }));
 
 /** @returns {{text: string, done: number, total: number}} of the files that this page uploads, in bytes */
 export function importProgress() {
@@ -59,4 +65,11 @@ export function fileState({ state, sent, file }) {
         return message("import.sending", { percent: Math.floor(sent / file.size * 100), sent: size(sent), total: size(file.size) });
     }
     return message(`import.state-${["queued", "sending"].includes(state) ? state : "checking"}`);
+}
+
+/** About how long something still takes, for example `4 min left`. */
+function timeLeft(seconds) {
+    if (seconds < 60) return message("time.left-seconds", { n: Math.max(5, Math.ceil(seconds / 5) * 5) });
+    if (seconds < 5400) return message("time.left-minutes", { n: Math.round(seconds / 60) });
+    return message("time.left-hours", { n: Math.round(seconds / 3600) });
 }

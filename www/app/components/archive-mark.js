@@ -1,5 +1,5 @@
 /** The picture of an archive or a collection: its own thumbnail, or the first letter of its main site on a colour. */
-import { hostOf } from "../core/captures.js";
+import { hostOf } from "../core/hosts.js";
 import { make, plain } from "../core/dom.js";
 
 const hues = 12;

@@ -1,4 +1,5 @@
 /** Accepts files and folders that are dropped anywhere in the app. */
+import "../messages/en/around.js";
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 

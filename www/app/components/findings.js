@@ -1,8 +1,8 @@
 /** Shows the issues of an archive: first what a person notices, then whether another archive is better, then the details. */
-import { make, plain, plainURL } from "../core/dom.js";
-import { counted } from "../core/format.js";
-import { message } from "../core/i18n.js";
+import { make, plain } from "../core/dom.js";
+import { language, message } from "../core/i18n.js";
 import { pageURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
 import { copyText } from "./copy-text.js";
 import { issuesOf, issueText } from "./issues.js";
 import { sentence } from "./messages.js";
@@ -16,11 +16,9 @@ const urlsMax = 10;
  * @returns {string} for example `1 error, 2 warnings`; empty without errors and warnings
  */
 export function findingSummary(counts) {
-    if (!counts) return "";
-    return ["error", "warning"]
-        .filter((severity) => counts[severity] > 0)
-        .map((severity) => counted(counts[severity], severity))
-        .join(", ");
+    const parts = ["error", "warning"].filter((severity) => counts?.[severity] > 0)
+        .map((severity) => message(`issue.count-${severity}`, { n: counts[severity] }));
+    return new Intl.ListFormat(language, { style: "short", type: "unit" }).format(parts);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Adds archives to the library: files that are chosen or dropped, and files and folders of this computer. */
+import "../messages/en/around.js";
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
 import { language, message } from "../core/i18n.js";

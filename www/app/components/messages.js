@@ -1,5 +1,5 @@
 /** Blocks that show an error or a notice: what happened, where, and what to do. */
-import { HostError } from "../core/api.js";
+import { HostError } from "../core/request.js";
 import { make } from "../core/dom.js";
 
 /**
@@ -49,16 +49,4 @@ export function errorBlock(error, title = "") {
         title && make("strong", { text: title }),
         make("p", {}, ...withCode(what), where && make("span", { class: "where", text: ` (${where})` })),
         hint && make("p", { class: "hint" }, ...withCode(hint)));
-}
-
-/**
- * @param {"warning"|"info"} kind
- * @param {string} title
- * @param {string} text
- * @returns {HTMLElement}
- */
-export function noticeBlock(kind, title, text) {
-    return make("div", { class: `notice ${kind}`, role: "status" },
-        make("strong", { text: title }),
-        make("p", {}, ...withCode(text)));
 }

@@ -1,11 +1,13 @@
 /** Says whether a URL with an issue can be shown in another way: from another archive, or at another time. */
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
-import { make, plain, plainURL } from "../core/dom.js";
-import { day, timeOf } from "../core/format.js";
+import { make, plain } from "../core/dom.js";
+import { day } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { createCache } from "../core/newest.js";
 import { pageURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { timeOf } from "../core/times.js";
 import { trustMark } from "./trust-mark.js";
 
 const copiesMax = 3;

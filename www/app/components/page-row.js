@@ -4,7 +4,7 @@ import { moment } from "../core/format.js";
 import { pageURL } from "../core/routes.js";
 
 /**
- * @param {import("../core/routes.js").Target} archive
+ * @param {import("../core/route-types.js").Target} archive
  * @param {import("../core/api.js").Page} page
  * @returns {HTMLElement}
  */

@@ -1,4 +1,5 @@
 /** Keyboard shortcuts of the whole app, and the dialog that lists all of them. */
+import "../messages/en/around.js";
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { settings } from "../core/settings.js";

@@ -1,4 +1,5 @@
 /** The line at the bottom of the window: imports of this page, and jobs of the server when there are many. */
+import "../messages/en/around.js";
 import { activeJobs, followActivity } from "../core/activity.js";
 import { HostError } from "../core/api.js";
 import { make, plain } from "../core/dom.js";

@@ -1,24 +1,25 @@
 /** The mark of an archive's last verification: a glyph and a few words, and a popover that says what it proves. */
-import { contentsState } from "../archive/contents-state.js";
-import { icon, make, plain } from "../core/dom.js";
-import { moment } from "../core/format.js";
+import { drawing, make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
-import { tabURL } from "../core/routes.js";
-import { popover } from "./popover.js";
-
-/**
- * @typedef {"signed"|"key"|"unsigned"|"doubtful"|"incomplete"|"digests-differ"|"suspicious"|"unreplayable"|"bad-signature"
- *   |"damaged"|"unverified"} TrustState
- * @typedef {{state: TrustState, kind: "good"|"doubtful"|"bad"|"", text: string, signer: string}} Trust
- */
+import { openOnDemand } from "./on-demand.js";
 
 const kinds = { signed: "good", key: "good", doubtful: "doubtful", "digests-differ": "doubtful", suspicious: "doubtful",
     unreplayable: "bad", "bad-signature": "bad", damaged: "bad" };
-const glyphs = { good: "check", doubtful: "warning", bad: "cross" };
+const glyphs = { good: "M4 13l5 5L20 6", doubtful: "M12 3L22 21H2zM12 10v5M12 17.5v1", bad: "M5 5l14 14M19 5L5 19" };
+
+/**
+ * @param {import("../core/api.js").Summary} summary
+ * @returns {"undamaged"|"incomplete"|"digestsDiffer"|"suspicious"|"unreplayable"|"damaged"} what it says about the contents, without
+ *   the signature
+ */
+export function contentsState({ state, contents }) {
+    // Results of older versions have no state.
+    return state ?? { failed: "damaged", incomplete: "incomplete" }[contents] ?? "undamaged";
+}
 
 /**
  * @param {import("../core/api.js").Summary|undefined} summary
- * @returns {TrustState} what the marks and the sentences of the app are about
+ * @returns {import("./trust-sentences.js").TrustState} what the marks and the sentences of the app are about
  */
 function stateOf(summary) {
     if (!summary) return "unverified";
@@ -36,7 +37,7 @@ function stateOf(summary) {
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Summary|undefined} item an archive, or the summary of its
  *   verification
- * @returns {Trust}
+ * @returns {import("./trust-sentences.js").Trust}
  */
 export function trustOf(item) {
     // A file that was replaced isn't the one that was verified.
@@ -48,16 +49,9 @@ export function trustOf(item) {
 }
 
 /**
- * @param {Trust} trust
- * @returns {[string, string]} what the mark proves, and what it doesn't
- */
-export const trustSentences = ({ state, signer }) =>
-    [message(`trust.proves.${state}`, { signer }), message(`trust.limits.${state}`, { signer })];
-
-/**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Summary|undefined} item an archive, or the summary of its
  *   verification
- * @param {{target?: import("../core/routes.js").Target, page?: {url: string, timestamp: string}, isInList?: boolean}} [options]
+ * @param {{target?: import("../core/route-types.js").Target, page?: {url: string, timestamp: string}, isInList?: boolean}} [options]
  *   `target`: the archive, if `item` is a summary; `page`: the capture that is shown, for its evidence report; `isInList`:
  *   leaves out marks that say nothing special, and those that say nothing yet
  * @returns {HTMLElement|null} `null` for a collection; in a list also for "Undamaged, not signed" and "Not verified"
@@ -68,14 +62,8 @@ export function trustMark(item, { target = item?.id ? item : undefined, page, is
     if (isInList && ["unsigned", "unverified"].includes(trust.state)) return null;
     const summary = item?.contents ? item : item?.verificationSummary;
     const button = make("button", { type: "button", class: `trust ${trust.kind}`.trim(), "data-trust": trust.state },
-        trust.kind && icon(glyphs[trust.kind]), make("span", { dir: "auto", text: trust.text }));
-    popover(button, () => [
-        ...trustSentences(trust).map((text) => make("p", { text })),
-        summary && trust.state !== "unverified" && make("p", { class: "quiet", text: message("trust.verified-at", { time: moment(summary.verifiedAt) }) }),
-        target && make("p", { class: "trust-links" },
-            make("a", { href: tabURL(target, "details"), text: message("trust.details") }),
-            page && make("a", { href: tabURL(target, "report", { page: page.url, ts: page.timestamp }), text: message("report.title") })),
-    ].filter(Boolean), { class: "trust-popover", role: "group", "aria-label": message("trust.about") });
+        trust.kind && drawing(glyphs[trust.kind]), make("span", { dir: "auto", text: trust.text }));
+    openOnDemand(button, async () => (await import("./trust-sentences.js")).trustPopover(button, trust, { summary, target, page }));
     // The button and its popover are one item of the row that they are in.
     return make("span", { class: "trust-place" }, button);
 }

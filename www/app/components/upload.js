@@ -1,4 +1,5 @@
 /** Uploads one file to the server, with XMLHttpRequest, since `fetch` doesn't report the progress of uploads. */
+import "../messages/en/around.js";
 import { HostError, errorFrom, renewToken, serverUnavailable, token } from "../core/api.js";
 import { responds } from "../core/connection.js";
 import { message } from "../core/i18n.js";

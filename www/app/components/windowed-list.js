@@ -4,9 +4,9 @@
  * Rows have a fixed height and load in blocks, while the page scrolls. The list has one tab stop: the arrow keys move
  * between its rows and their controls (WAI-ARIA APG, "Managing focus within components").
  */
+import { serverFailed } from "../core/connection.js";
 import { arrange, make } from "../core/dom.js";
 
-const blockSize = 100;
 const blocksMax = 30;
 const rowsBeyond = 8;
 // Browsers limit the height of an element: Firefox to 17.9 million pixels.
@@ -14,27 +14,10 @@ const heightMax = 12_000_000;
 
 /**
  * @template Item
- * @typedef {object} Source
- * @property {string} label of the list
- * @property {(offset: number, limit: number, signal: AbortSignal) => Promise<{total: number, items: Item[]}>} load
- * @property {(item: Item, index: number) => HTMLElement} render its first link or button is what Enter opens
- * @property {(item: Item) => string} [keyOf] tells items apart; an item that moves keeps its row. By default, an item is its JSON
- * @property {(item: Item) => string} [stateOf] what a row depends on besides its item; a row is rendered again when it changes
- * @property {(width: number) => {rem: number, columns: number}} shape the height of a row, and the items in it
- * @property {(event: KeyboardEvent, item: Item, index: number, to?: number) => void} [onKey] keys that don't move, and with
- *   Shift also those that do; `to`: the row that gets the focus
- * @property {(state: {total: number, error: Error|null}) => void} [onLoad] after each block; an error is that of a block
+ * @param {import("./list-types.js").Source<Item>} source
+ * @returns {import("./list-types.js").WindowedList<Item>}
  */
-
-/**
- * @template Item
- * @param {Source<Item>} source
- * @returns {{element: HTMLElement, load: (top?: number) => Promise<void>, refresh: () => Promise<void>, update: () => void,
- *   focus: (index: number) => void, item: (index: number) => Item|undefined, showAll: () => Promise<void>,
- *   readonly total: number, close: () => void}} `load` reads from the start, then scrolls to `top`; `refresh` reads again
- *   what is shown; `update` renders again what has another state
- */
-export function windowedList({ label, load, render, shape, keyOf = JSON.stringify, stateOf = () => "", onKey, onLoad }) {
+export function windowedList({ label, load, render, shape, blockSize = 100, keyOf = JSON.stringify, stateOf = () => "", onKey, onLoad }) {
     const element = make("div", { class: "windowed", role: "list", "aria-label": label });
     let blocks = new Map();
     let rows = new Map();
@@ -45,6 +28,8 @@ export function windowedList({ label, load, render, shape, keyOf = JSON.stringif
     let frame = 0;
     // The row that gets the focus once it has loaded.
     let awaited = -1;
+    let moves = null;
+    let loading = null;
 
     const item = (index) => blocks.get(Math.floor(index / blockSize))?.items?.[index % blockSize];
 
@@ -104,8 +89,8 @@ export function windowedList({ label, load, render, shape, keyOf = JSON.stringif
         const value = item(index);
         const state = value === undefined ? "" : stateOf(value) + JSON.stringify(value);
         const row = rows.get(index);
-        // A row that is pressed changes afterwards, so that the click isn't lost.
-        if (row.state !== state && !row.place.matches(":active")) fill(row, value, index, state);
+        // A row that is pressed, or whose menu is open, changes afterwards.
+        if (row.state !== state && !row.place.matches(":active, :has(:popover-open)")) fill(row, value, index, state);
         row.place.setAttribute("aria-setsize", total);
         row.place.setAttribute("aria-posinset", index + 1);
         const { style } = row.place;
@@ -168,64 +153,55 @@ export function windowedList({ label, load, render, shape, keyOf = JSON.stringif
 
     const afterClick = () => setTimeout(schedule);
 
-    function focus(index) {
-        const target = Math.min(Math.max(0, index), total - 1);
-        active = target;
-        const { columns, height, shown, count } = measure();
-        const row = Math.floor(active / columns);
-        const { top } = element.getBoundingClientRect();
-        const at = shown < count * height ? row / count * shown : row * height;
-        // Clear of bars at the top and the bottom of the window.
-        const margin = 6 * parseFloat(getComputedStyle(document.documentElement).fontSize);
-        if (top + at < margin) scrollBy(0, top + at - margin);
-        else if (top + at + height > innerHeight - margin) scrollBy(0, top + at + height - innerHeight + margin);
-        show();
-        // The row that has the focus is still the current one.
-        active = target;
-        if (item(active) === undefined) awaited = active;
-        else focusRow(active);
-    }
-
     function focusRow(index, control = 0) {
         awaited = -1;
         const all = controls(rows.get(index)?.place);
         (all[control] ?? all[0])?.focus({ preventScroll: true });
     }
 
-    function move(event) {
-        const index = [...rows].find(([, { place: row }]) => row.contains(event.target))?.[0];
+    const indexOf = (target) => [...rows].find(([, { place: row }]) => row.contains(target))?.[0];
+
+    /** Keys that move wait for their module if it isn't there yet. */
+    function press(event) {
+        const index = indexOf(event.target);
         if (index === undefined || event.target.matches("input:not([type=checkbox]), textarea, select")) return;
-        const { columns, height } = measure();
-        const step = { ArrowDown: columns, ArrowUp: -columns, PageDown: columns * Math.max(1, Math.floor(innerHeight / height) - 2),
-            PageUp: -columns * Math.max(1, Math.floor(innerHeight / height) - 2), Home: -Infinity, End: Infinity }[event.key];
-        if (step !== undefined && !event.ctrlKey && !event.altKey && !event.metaKey) {
+        const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey;
+        if (isPlain && /^(Arrow|Page(Up|Down)|Home|End)/.test(event.key)) {
             event.preventDefault();
-            const to = Math.min(Math.max(index + step, 0), total - 1);
-            if (event.shiftKey) onKey?.(event, item(index), index, to);
-            focus(to);
-        } else if (["ArrowLeft", "ArrowRight"].includes(event.key) && !event.altKey) {
-            event.preventDefault();
-            moveInRow(index, event.target, (event.key === "ArrowRight") === (getComputedStyle(element).direction === "ltr") ? 1 : -1);
+            if (moves) moves.move(parts, event);
+            else loadMoves().then(({ move }) => move(parts, event), serverFailed);
         } else if (event.key !== "Tab" && item(index) !== undefined) {
             onKey?.(event, item(index), index);
         }
     }
 
-    /** Moves to the next or previous control, which can be in another row. */
-    function moveInRow(index, control, step) {
-        const all = controls(rows.get(index).place);
-        const next = all[all.indexOf(control) + step];
-        if (next) next.focus();
-        else if (index + step >= 0 && index + step < total) focus(index + step);
+    const loadMoves = () => {
+        loading ??= import("./list-moves.js");
+        return loading.then((module) => (moves = module));
+    };
+    const parts = { element, measure, item, indexOf, controls, onKey, activate, rowAt: (index) => rows.get(index)?.place,
+        get total() {
+            return total;
+        } };
+
+    /** Makes a row the current one, which gets the focus once it has loaded. */
+    function activate(index) {
+        active = index;
+        show();
+        // The row that has the focus is still the current one.
+        active = index;
+        if (item(index) === undefined) awaited = index;
+        else focusRow(index);
     }
 
-    element.addEventListener("keydown", move);
+    element.addEventListener("keydown", press);
     element.addEventListener("focusin", (event) => {
-        const index = [...rows].find(([, { place: row }]) => row.contains(event.target))?.[0];
-        if (index !== undefined) active = index;
+        active = indexOf(event.target) ?? active;
         awaited = -1;
+        loadMoves().catch(serverFailed);
         setTabStop();
     });
+    element.addEventListener("toggle", schedule, true);
     addEventListener("scroll", schedule, { passive: true });
     addEventListener("pointerup", afterClick);
     const resized = new ResizeObserver(schedule);
@@ -233,8 +209,8 @@ export function windowedList({ label, load, render, shape, keyOf = JSON.stringif
 
     return {
         element,
-        focus,
         item,
+        focus: async (index) => (await loadMoves()).focus(parts, index),
 
         get total() {
             return total;

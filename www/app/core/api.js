@@ -1,6 +1,11 @@
 /** The client of the server's JSON API, which `docs/json.md` describes. */
-import { serverFailed } from "./connection.js";
+import { change } from "./change.js";
+import { errorFrom, ofKind, path, read, request, serverUnavailable } from "./request.js";
 import { encoded } from "./routes.js";
+
+export { renewToken, token } from "./change.js";
+export { HostError, errorFrom, serverUnavailable, startCommand } from "./request.js";
+export * from "./library-api.js";
 
 /**
  * @typedef {{url: string, request?: string, timestamp: string, capturedAt: string, status?: number, mime?: string,
@@ -55,113 +60,9 @@ import { encoded } from "./routes.js";
  *   library: {archives: number, collections: number, bytes: number}}} Facets of the archives that a filter leaves
  */
 
-/** An error of the server: what failed, where, and what to do. */
-export class HostError extends Error {
-    /**
-     * @param {{code?: string, what?: string, where?: string, hint?: string}} error
-     * @param {number} [status] the HTTP status; 0 without a response
-     */
-    constructor({ code = "", what = "", where = "", hint = "" }, status = 0) {
-        super(what);
-        this.name = "HostError";
-        this.code = code;
-        this.what = what;
-        this.where = where;
-        this.hint = hint;
-        this.status = status;
-    }
-}
-
-/** @returns {string} the command that starts this server again; the server hands it to the page if it needs options */
-export function startCommand() {
-    const command = document.querySelector('meta[name="replayhost-start"]')?.content;
-    // Between backticks, text is code.
-    return command && !command.includes("`") ? command : "replayhost serve";
-}
-
-/** @returns {HostError} the error for a server that doesn't respond; it's asked until it does */
-export function serverUnavailable() {
-    serverFailed();
-    return new HostError({
-        code: "server-unavailable",
-        what: "replayhost has stopped",
-        hint: `start it again, for example with \`${startCommand()}\`; this page will reconnect`,
-    });
-}
-
-/**
- * Reads the error object in the body of a response.
- *
- * @param {string} body
- * @param {number} status
- * @returns {HostError}
- */
-export function errorFrom(body, status) {
-    try {
-        const { error } = JSON.parse(body);
-        if (error?.what) return new HostError(error, status);
-    } catch {
-        // Not the API's JSON: the status is all that's known.
-    }
-    return new HostError({
-        code: "unexpected-answer",
-        what: `the server returned the unexpected status ${status}`,
-        hint: "check the output of `replayhost serve`",
-    }, status);
-}
-
-/** @returns {string} the token that authorizes changes */
-export function token() {
-    return document.querySelector('meta[name="replayhost-token"]').content;
-}
-
-async function request(address, options = {}) {
-    let answer;
-    try {
-        answer = await fetch(address, options);
-    } catch (error) {
-        if (error.name === "AbortError") throw error;
-        throw serverUnavailable();
-    }
-    if (!answer.ok) throw errorFrom(await answer.text(), answer.status);
-    return answer;
-}
-
 // The server doesn't look up longer URLs (414).
 const urlBytesMax = 16_384;
 const isTooLong = (url) => url.length > urlBytesMax || new TextEncoder().encode(url).length > urlBytesMax;
-
-const read = async (address, options) => (await request(address, options)).json();
-const path = ({ kind, id }) => `/api/${kind === "collection" ? "collections" : "archives"}/${encodeURIComponent(id)}`;
-const ofKind = (kind) => (item) => ({ ...item, kind });
-
-/** Sends a request that changes something. Renews an outdated token once. */
-async function change(method, address, body, options = {}) {
-    const send = () => {
-        const headers = { "Replayhost-Token": token() };
-        if (body !== undefined) headers["Content-Type"] = "application/json";
-        return request(address, { ...options, method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
-    };
-    try {
-        return await send();
-    } catch (error) {
-        if (error.status !== 403 || !await renewToken()) throw error;
-        return send();
-    }
-}
-
-/**
- * Reads the token of a server that was restarted.
- *
- * @returns {Promise<boolean>} whether the token changed
- */
-export async function renewToken() {
-    const page = await (await request("/", { cache: "no-store" })).text();
-    const now = /<meta name="replayhost-token" content="([0-9a-f]+)">/.exec(page)?.[1] ?? token();
-    const hasChanged = now !== token();
-    document.querySelector('meta[name="replayhost-token"]').content = now;
-    return hasChanged;
-}
 
 /**
  * @returns {Promise<{version: string, engine: {name: string, version: string}|null, capture?: string|null}>} `capture`: the
@@ -173,44 +74,15 @@ export const health = () => read("/api/health");
 export const archives = async () => (await read("/api/archives")).archives.map(ofKind("archive"));
 
 /**
- * @param {import("./routes.js").LibraryFilter} filter
- * @param {{offset: number, limit: number, signal?: AbortSignal}} part
- * @returns {Promise<{total: number, items: Archive[]}>} `total`: of the archives that the filter leaves
- */
-export async function filteredArchives(filter, { offset, limit, signal }) {
-    const { total, archives: found } = await read(`/api/archives?${libraryQuery(filter)}&offset=${offset}&limit=${limit}`, { signal });
-    return { total, items: found.map(ofKind("archive")) };
-}
-
-/**
- * @param {import("./routes.js").LibraryFilter} [filter] of all archives by default
- * @param {AbortSignal} [signal]
- * @returns {Promise<Facets>}
- */
-export const facets = (filter = { tag: [] }, signal) => read(`/api/facets?${libraryQuery(filter)}`, { signal });
-
-const libraryQuery = ({ q, tag, site, year, state, sort }) =>
-    encoded([["q", q?.trim()], ...tag.map((one) => ["tag", one]), ["site", site], ["year", year], ["state", state], ["sort", sort || "-added"]]);
-
-/** @returns {Promise<Collection[]>} members as IDs */
-export const collections = async () => (await read("/api/collections")).collections.map(ofKind("collection"));
-
-/**
- * @param {import("./routes.js").Target} target with an ID or, for an archive, the original file name without `.wacz`
- * @returns {Promise<Archive|Collection>}
- */
-export const details = async (target) => ofKind(target.kind)(await read(path(target)));
-
-/**
  * Opens the replay port of an archive or a collection, and keeps it open for some minutes.
  *
- * @param {import("./routes.js").Target} target
+ * @param {import("./route-types.js").Target} target
  * @returns {Promise<string>} the replay origin
  */
 export const openOrigin = async (target) => (await (await change("POST", `${path(target)}/origin`)).json()).replayOrigin;
 
 /**
- * @param {import("./routes.js").Target} target
+ * @param {import("./route-types.js").Target} target
  * @param {{offset?: number, limit?: number, query?: string, signal?: AbortSignal}} [choice]
  * @returns {Promise<{total: number, pages: Page[]}>}
  */
@@ -220,8 +92,8 @@ export function pages(target, { offset = 0, limit = 100, query = "", signal } = 
 }
 
 /**
- * @param {import("./routes.js").Target} target
- * @param {import("./routes.js").URLFilter & {cursor?: string, collapse?: "url", limit?: number}} filter
+ * @param {import("./route-types.js").Target} target
+ * @param {import("./route-types.js").URLFilter & {cursor?: string, collapse?: "url", limit?: number}} filter
  * @param {AbortSignal} [signal]
  * @returns {Promise<{urls: ListedURL[], next?: string}>} an empty list can have a `next`
  */
@@ -229,7 +101,7 @@ export const urls = (target, { limit = 100, ...filter }, signal) =>
     read(`${path(target)}/urls?${encoded(Object.entries({ ...filter, limit: String(limit) }))}`, { signal });
 
 /**
- * @param {import("./routes.js").Target} target
+ * @param {import("./route-types.js").Target} target
  * @param {{url: string, timestamp: string}} capture
  * @param {"id_"|"dl_"} [form] `dl_`: as a download
  * @returns {string} the path of the archived body, without changes; empty if the URL has no such path
@@ -248,7 +120,7 @@ export function originalFile({ id }, { url, timestamp }, form = "id_") {
 export const counts = (id) => read(`${path({ kind: "archive", id })}/counts`);
 
 /**
- * @param {import("./routes.js").Search} search
+ * @param {import("./route-types.js").Search} search
  * @param {{limit?: number, cursor?: string, facets?: boolean, signal?: AbortSignal}} [part]
  * @returns {Promise<Results>}
  */
@@ -291,7 +163,7 @@ export const suggestions = async (typed, signal) =>
     (await read(`/api/suggest?${encoded([["q", typed], ["limit", "8"]])}`, { signal })).suggestions;
 
 /**
- * @param {import("./routes.js").Target} target
+ * @param {import("./route-types.js").Target} target
  * @param {string} url
  * @param {{closest?: string, before?: string, after?: string, limit?: number}} [part] timestamps: the captures
  *   around the closest one (the latest when empty), the last before, or the first after; without one, the first captures
@@ -306,7 +178,7 @@ export async function captures(target, url, part = {}) {
 /**
  * Returns why a URL can't be shown, and what can be opened instead.
  *
- * @param {import("./routes.js").Target} target
+ * @param {import("./route-types.js").Target} target
  * @param {string} url
  * @param {string} timestamp the time wanted; empty for the latest
  * @returns {Promise<Explanation|null>} `null` for a URL that is too long to have been captured
@@ -344,14 +216,14 @@ export async function nearestCapture(id, url, timestamp) {
 }
 
 /**
- * @param {import("./routes.js").Target} target when it's a collection, its archives stay in the library
+ * @param {import("./route-types.js").Target} target when it's a collection, its archives stay in the library
  * @param {{isLeaving?: boolean}} [choice] whether the request outlives this page
  * @returns {Promise<Response>}
  */
 export const remove = (target, { isLeaving = false } = {}) => change("DELETE", path(target), undefined, { keepalive: isLeaving });
 
 /**
- * @param {import("./routes.js").Target} target
+ * @param {import("./route-types.js").Target} target
  * @param {Change} changes absent fields don't change; `members` only for a collection
  * @returns {Promise<Archive|Collection>} the result of the change
  */

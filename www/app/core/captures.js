@@ -1,6 +1,7 @@
 /** URLs as they're typed, indexed and shown. */
-import { plainURL } from "./dom.js";
+import "../messages/en/around.js";
 import { message } from "./i18n.js";
+import { plainURL } from "./text.js";
 
 /**
  * Completes a typed URL: `example.com` becomes `https://example.com/`.
@@ -79,18 +80,6 @@ export const captureNote = ({ status, request }) => [
  * @returns {boolean} whether the URL contains a request method, as index entries of `POST` captures do
  */
 export const namesMethod = (url) => /[?&]__wb_method=/.test(url);
-
-/**
- * @param {string} url
- * @returns {string} the host name; empty for other URLs
- */
-export function hostOf(url) {
-    try {
-        return new URL(url).hostname;
-    } catch {
-        return "";
-    }
-}
 
 /**
  * @param {import("./api.js").Capture|undefined} capture

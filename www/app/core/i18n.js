@@ -1,22 +1,25 @@
 /**
- * Texts of the interface, by key, from the message file of the language.
+ * Texts of the interface, by key. A view loads its message files with it, and those of all views are in `shell.js`.
  *
  * A message is a whole sentence in a subset of ICU MessageFormat: `{name}`, `{count, plural, one {# page} other {# pages}}`,
  * `{state, select, failed {…} other {…}}`, and `<b>…</b>` for a part that becomes an element. Apostrophes don't quote.
  */
-import { messages } from "../messages/en.js";
 import { make } from "./dom.js";
 
-/** The language of {@link messages}, BCP 47. */
+/** The language of the message files, BCP 47. */
 export const language = "en";
 
 const plurals = new Intl.PluralRules(language);
 const numbers = new Intl.NumberFormat(language);
+const messages = {};
 const patterns = new Map();
 const slots = {
     b: (...children) => make("strong", { dir: "auto" }, ...children),
     code: (...children) => make("code", {}, ...children),
 };
+
+/** @param {Object<string, string>} texts of a message file, by key */
+export const addMessages = (texts) => void Object.assign(messages, texts);
 
 /**
  * @param {string} key

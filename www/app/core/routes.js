@@ -1,36 +1,4 @@
-/**
- * The URLs of the app, all with the path `/`. What is shown is in the fragment, so that no search or visited URL reaches a log.
- *
- *     /                                              the library
- *     /#q=WORDS&tag=TAG&site=HOST&year=2024&state=issues,unverified&sort=title&as=list
- *                                                    the library, filtered and sorted, as cards or as a list
- *     /#search=WORDS&in=ID&site=HOST&type=pdf        search results; also collection, lang, after and before
- *     /#activity, /#settings
- *     /?archive=/archives/NAME.wacz                  an archive's main page in the viewer
- *     /?archive=/archives/NAME.wacz#view=overview    an archive's own page; also pages, urls, files, timeline, details, report
- *     /?archive=/archives/NAME.wacz#view=urls&q=TEXT its list of URLs; also match, type, status, method, after and before
- *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer
- *     /?collection=ID                                a collection, with the same views and archives
- *
- * `&replay=ranges` or `&replay=lookups` after the archive sets the replay mode. It's kept in the URLs that are made from
- * there. A collection always replays by lookups.
- */
-
-/**
- * @typedef {{kind: "archive"|"collection", id: string}} Target an archive or a collection, which replays on its own origin
- * @typedef {{q?: string, tag?: string[], site?: string, year?: string, state?: string, sort?: string,
- *   as?: string}} LibraryFilter
- * @typedef {{kind: "library", filter: LibraryFilter}} LibraryRoute
- * @typedef {{words: string, in?: string, collection?: string, site?: string, type?: string, lang?: string,
- *   after?: string, before?: string}} Search values with commas are lists of alternatives
- * @typedef {{kind: "search", search: Search}} SearchRoute
- * @typedef {{q?: string, match?: string, type?: string, status?: string, method?: string, after?: string,
- *   before?: string}} URLFilter
- * @typedef {"overview"|"pages"|"urls"|"files"|"timeline"|"details"|"archives"|"report"} TargetTab
- * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"page"|TargetTab, url?: string,
- *   timestamp?: string, filter?: URLFilter & {sort?: string}}} TargetRoute
- * @typedef {{kind: "unknown", reason: string}} UnknownRoute
- */
+/** Reads and makes the URLs of the app, which `route-types.js` lists. */
 
 /** The filters of a search, in the order in which they're shown. */
 export const searchFilters = ["in", "collection", "site", "type", "lang", "after", "before"];
@@ -85,7 +53,7 @@ function isControlHost(name) {
 
 /**
  * @param {Location} page
- * @returns {LibraryRoute|SearchRoute|{kind: "activity"|"settings"}|TargetRoute|UnknownRoute}
+ * @returns {import("./route-types.js").LibraryRoute|import("./route-types.js").SearchRoute|{kind: "activity"|"settings"}|import("./route-types.js").TargetRoute|import("./route-types.js").UnknownRoute}
  */
 export function readRoute(page) {
     const query = new URLSearchParams(page.search);
@@ -135,7 +103,7 @@ export function chosenMode(page) {
 }
 
 /**
- * @param {Target} target
+ * @param {import("./route-types.js").Target} target
  * @returns {string}
  */
 export function mainURL({ kind, id }) {
@@ -145,8 +113,8 @@ export function mainURL({ kind, id }) {
 }
 
 /**
- * @param {Target} target
- * @param {TargetTab} [tab]
+ * @param {import("./route-types.js").Target} target
+ * @param {import("./route-types.js").TargetTab} [tab]
  * @param {Object<string, string|undefined>} [filter]
  * @returns {string} the page of an archive or a collection
  */
@@ -156,7 +124,7 @@ export function tabURL(target, tab = "overview", filter = {}) {
 }
 
 /**
- * @param {LibraryFilter} filter
+ * @param {import("./route-types.js").LibraryFilter} filter
  * @returns {string} the library
  */
 export function libraryURL({ tag = [], ...filter }) {
@@ -165,7 +133,7 @@ export function libraryURL({ tag = [], ...filter }) {
 }
 
 /**
- * @param {Search} search
+ * @param {import("./route-types.js").Search} search
  * @returns {string}
  */
 export function searchURL({ words, ...filters }) {
@@ -185,7 +153,7 @@ export function encoded(parameters) {
 }
 
 /**
- * @param {Target} target
+ * @param {import("./route-types.js").Target} target
  * @param {string} url as captured
  * @param {string} [timestamp]
  * @returns {string}

@@ -1,41 +1,27 @@
 /** An archive in the library, as a card or as a row. */
 import { archiveMark } from "../components/archive-mark.js";
-import { isUnavailable, unavailabilityMark, unavailabilityText } from "../components/availability.js";
+import { isUnavailable, unavailabilityMark } from "../components/availability.js";
 import { withCode } from "../components/messages.js";
-import { menu, popover } from "../components/popover.js";
-import { isBeingRemoved } from "../components/removal.js";
+import { openOnDemand } from "../components/on-demand.js";
 import { trustMark } from "../components/trust-mark.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment, size } from "../core/format.js";
 import { message } from "../core/i18n.js";
+import { isBeingRemoved } from "../core/removing.js";
 import { mainURL, tabURL } from "../core/routes.js";
 
 /**
- * @typedef {object} Choices what can be done with an archive
- * @property {boolean} isSelecting whether a checkbox is shown
- * @property {(id: string) => boolean} isSelected
- * @property {(archive: import("../core/api.js").Archive, isSelected: boolean) => void} select
- * @property {(archive: import("../core/api.js").Archive) => boolean} hasTwin whether another one has the same title
- * @property {(archive: import("../core/api.js").Archive) => Object<string, () => void>} actions of the menu, by message key
- */
-
-/**
  * @param {import("../core/api.js").Archive} archive
- * @param {Choices} choices
+ * @param {import("./menus.js").Choices} choices
  * @param {"cards"|"list"} as
  * @returns {HTMLElement}
  */
 export function archiveItem(archive, choices, as) {
     const title = plain(archive.title, 300) || archive.id;
     const isOpenable = archive.mainPage && !isUnavailable(archive);
-    const more = make("button", { type: "button", class: "plain more", "aria-label": message("library.more", { title }), text: "⋯" });
-    menu(more, () => [
-        isOpenable && { text: message("library.open-pages"), href: tabURL(archive, "pages") },
-        !isUnavailable(archive) && { text: message("library.browse-urls"), href: tabURL(archive, "urls") },
-        !isUnavailable(archive) && { text: message("library.download"), href: archive.file, download: archive.originalName || `${archive.id}.wacz` },
-        ...Object.entries(choices.actions(archive)).map(([key, onChosen]) =>
-            ({ text: message(key), onChosen, isDanger: key === "library.remove" })),
-    ]);
+    const { act } = choices;
+    const more = make("button", { type: "button", class: "plain more", "aria-haspopup": "menu", "aria-label": message("library.more", { title }), text: "⋯" });
+    openOnDemand(more, async () => (await import("./menus.js")).archiveMenu(more, archive, act));
     const open = isOpenable && make("a", { class: "button", href: mainURL(archive), text: message("library.open-main"),
         "aria-label": message("library.open-title", { title }) });
     const about = make("div", { class: "about" },
@@ -89,6 +75,9 @@ function marks(archive) {
 function unavailableMark(archive, text) {
     const kind = ["changed", "missing"].includes(archive.availability) ? "error" : "warning";
     const button = make("button", { type: "button", class: `mark ${kind}`, text });
-    popover(button, () => [make("p", {}, ...withCode(unavailabilityText(archive)))]);
+    openOnDemand(button, async () => {
+        const [{ popover }, { unavailabilityText }] = await Promise.all([import("../components/popover.js"), import("../components/unavailability-text.js")]);
+        popover(button, () => [make("p", {}, ...withCode(unavailabilityText(archive)))]);
+    });
     return button;
 }

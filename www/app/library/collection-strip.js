@@ -8,7 +8,7 @@ const shown = 6;
 
 /**
  * @param {import("../core/api.js").Collection[]} collections
- * @param {import("../core/routes.js").LibraryFilter} filter its words and tags also filter collections
+ * @param {import("../core/route-types.js").LibraryFilter} filter its words and tags also filter collections
  * @returns {HTMLElement[]} empty without collections
  */
 export function collectionStrip(collections, { q = "", tag }) {

@@ -9,7 +9,7 @@ const states = ["issues", "unavailable", "unverified"];
 /**
  * Returns the groups of links that narrow the list. Values that are chosen already aren't among them.
  *
- * @param {import("../core/routes.js").LibraryFilter} filter
+ * @param {import("../core/route-types.js").LibraryFilter} filter
  * @param {import("../core/api.js").Facets} facets
  * @returns {HTMLElement[]}
  */
@@ -32,7 +32,7 @@ export function facetGroups(filter, facets) {
 }
 
 /**
- * @param {import("../core/routes.js").LibraryFilter} filter
+ * @param {import("../core/route-types.js").LibraryFilter} filter
  * @returns {HTMLElement[]} links that each remove one filter, and one that removes all
  */
 export function filterChips(filter) {

@@ -1,33 +1,32 @@
 /** The library: all archives as cards or as a list, with filters, and the collections. */
+import "../messages/en/library.js";
 import { errorBlock } from "../components/messages.js";
-import { addFromComputer, pickFiles } from "../components/imports.js";
-import { menu } from "../components/popover.js";
-import { isBeingRemoved } from "../components/removal.js";
-import { captureLink, loadHealth, pageHeader, showBanners } from "../components/shell.js";
+import { openOnDemand } from "../components/on-demand.js";
+import { captureLink, pageHeader, showBanners } from "../components/page-header.js";
 import { windowedList } from "../components/windowed-list.js";
-import * as api from "../core/api.js";
-import { followServer } from "../core/connection.js";
-import { announce, make, plain } from "../core/dom.js";
-import { followEvents } from "../core/events.js";
+import { followServer, serverFailed } from "../core/connection.js";
+import { announce, make } from "../core/dom.js";
 import { size } from "../core/format.js";
-import { message, messageParts } from "../core/i18n.js";
+import { message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
+import { isBeingRemoved } from "../core/removing.js";
+import * as api from "../core/library-api.js";
 import { libraryURL, searchURL, tabURL } from "../core/routes.js";
 import { settings } from "../core/settings.js";
 import { archiveItem } from "./archive-item.js";
 import { collectionStrip } from "./collection-strip.js";
 import { facetGroups, filterChips, isFiltered } from "./filters.js";
-import { createSelection } from "./selection.js";
 
 const typingMilliseconds = 120;
 const slowMilliseconds = 150;
 const refreshMilliseconds = 1000;
+const archivesPerRequest = 50;
 const sorts = ["-added", "added", "title", "-title", "-captured", "captured", "-size", "-pages"];
-const archivesPerRequest = 1000;
+const imports = () => import("../components/imports.js");
 
 /**
  * @param {HTMLElement} root
- * @param {import("../core/routes.js").LibraryRoute} firstRoute
+ * @param {import("../core/route-types.js").LibraryRoute} firstRoute
  */
 export function showLibrary(root, firstRoute) {
     document.title = "replayhost";
@@ -42,24 +41,21 @@ export function showLibrary(root, firstRoute) {
     let timers = {};
     const titles = new Map();
     const as = () => (["cards", "list"].includes(filter.as) ? filter.as : settings().as);
+    // These load after the list.
+    let selection = null;
+    let loading = null;
+    let events = null;
 
-    const pick = () => make("button", { type: "button", class: "primary", text: message("library.add-files"), on: { click: pickFiles } });
-    const selection = createSelection({
-        onChanged: () => list.update(),
-        all: readAll,
-        onCreated: (collection) => navigate(tabURL({ kind: "collection", id: collection.id })),
-    });
+    const pick = () => make("button", { type: "button", class: "primary", text: message("library.add-files"), on: {
+        click: () => whenLoaded(imports, ({ pickFiles }) => pickFiles()) } });
     const heading = make("h1", { text: message("library.title"), tabindex: "-1" });
     const summary = make("p", { class: "quiet library-summary" });
-    const more = make("button", { type: "button", "aria-label": message("library.other-actions"), text: "⋯" });
-    menu(more, () => [
-        { text: message("library.add-from-computer"), onChosen: addFromComputer },
-        { text: message("library.new-collection"), onChosen: () => selection.begin() },
-    ]);
+    const more = make("button", { type: "button", "aria-haspopup": "menu", "aria-label": message("library.other-actions"), text: "⋯" });
+    openOnDemand(more, async () => (await import("./menus.js")).libraryMenu(more, select));
     const sort = make("select", { id: "library-sort", on: { change: () => navigate(libraryURL({ ...filter, sort: sort.value })) } },
         ...sorts.map((value) => make("option", { value, text: message(`library.sort-${value}`) })));
     const layouts = Object.fromEntries(["cards", "list"].map((name) => [name, make("a", { text: message(`library.as-${name}`) })]));
-    const select = make("button", { type: "button", text: message("library.select"), on: { click: () => selection.begin() } });
+    const begin = make("button", { type: "button", text: message("library.select"), on: { click: () => select((selected) => selected.begin()) } });
     const words = make("input", { type: "search", placeholder: message("library.filter"), "aria-label": message("library.filter"),
         autocomplete: "off", dir: "auto", on: { input: typed } });
     const chips = make("ul", { class: "tags chips", "aria-label": message("library.active-filters") });
@@ -70,7 +66,7 @@ export function showLibrary(root, firstRoute) {
         make("summary", { text: message("library.facets") }), groups);
     const collections = make("div");
     const problems = make("div");
-    const listProblems = make("div");
+    const selectionPlace = make("div");
     const none = make("div", { class: "library-none", hidden: true });
     const list = windowedList({
         label: message("library.archives"),
@@ -81,15 +77,16 @@ export function showLibrary(root, firstRoute) {
         },
         render: (archive) => archiveItem(archive, choices(), as()),
         keyOf: ({ id }) => id,
-        stateOf: ({ id, title }) => [as(), selection.isOpen, selection.isSelected(id), titles.get(title)?.size > 1, isBeingRemoved({ kind: "archive", id })].join(),
+        stateOf: ({ id, title }) => [as(), selection?.isOpen, selection?.isSelected(id), titles.get(title)?.size > 1, isBeingRemoved({ kind: "archive", id })].join(),
         shape: (width) => shapeOf(as(), width),
+        blockSize: archivesPerRequest,
         onKey,
         onLoad: ({ total, error }) => (error ? showProblem(error) : showTotal(total)),
     });
     const whole = make("button", { type: "button", class: "plain show-all", hidden: true, on: { click: () => list.showAll() } });
     const tools = make("div", { class: "library-tools waiting" },
         make("label", { for: sort.id, text: message("library.sort") }), sort,
-        make("nav", { class: "layouts", "aria-label": message("library.layout") }, layouts.cards, layouts.list), select);
+        make("nav", { class: "layouts", "aria-label": message("library.layout") }, layouts.cards, layouts.list), begin);
     // Invisible until all of it is known, so that nothing moves below the pointer.
     const body = make("div", { class: "library-body waiting", "aria-busy": "true" },
         make("aside", { class: "library-side" }, words, narrow),
@@ -101,21 +98,16 @@ export function showLibrary(root, firstRoute) {
         make("main", { class: "column library" },
             make("div", { class: "title-row" },
                 make("div", {}, heading, summary), head),
-            problems, listProblems, tools, body, selection.element));
+            problems, tools, body, selectionPlace));
     showBanners();
 
     function choices() {
         return {
-            isSelecting: selection.isOpen,
-            isSelected: selection.isSelected,
-            select: selection.select,
+            isSelecting: selection?.isOpen ?? false,
+            isSelected: (id) => selection?.isSelected(id) ?? false,
+            select: (archive, isSelected) => select((selected) => selected.select(archive, isSelected)),
             hasTwin: ({ title }) => titles.get(title)?.size > 1,
-            actions: (archive) => ({
-                "library.edit-tags": () => selection.editTags([archive]),
-                "library.verify": () => verify(archive),
-                "library.select": () => selection.select(archive),
-                "library.remove": () => selection.remove([archive]),
-            }),
+            act: select,
         };
     }
 
@@ -125,41 +117,45 @@ export function showLibrary(root, firstRoute) {
         titles.get(title).add(id);
     }
 
-    async function verify(archive) {
-        try {
-            await api.verify(archive);
-            announce(message("library.verification-queued", { title: plain(archive.title, 100) }));
-        } catch (error) {
-            problems.replaceChildren(errorBlock(error, message("library.cant-verify", { title: plain(archive.title, 100) })));
-        }
-    }
-
     function onKey(event, archive, index, to) {
         if (event.ctrlKey || event.metaKey || event.altKey || !archive) return;
         if (event.shiftKey && to !== undefined) {
-            for (let at = Math.min(index, to); at <= Math.max(index, to); at += 1) {
-                if (list.item(at)) selection.select(list.item(at));
-            }
+            const range = Array.from({ length: Math.abs(to - index) + 1 }, (_, step) => list.item(Math.min(index, to) + step)).filter(Boolean);
+            select((selected) => range.forEach((one) => selected.select(one)));
         } else if (event.key === " " && !event.target.matches("button, input")) {
             event.preventDefault();
-            selection.select(archive, !selection.isSelected(archive.id));
+            select((selected) => selected.select(archive, !selected.isSelected(archive.id)));
         } else if (event.key === "Delete") {
-            selection.remove([archive]);
+            select((selected) => selected.remove([archive]));
         } else if (event.key === "e" && settings().singleKeys) {
             event.preventDefault();
-            selection.editTags([archive]);
+            select((selected) => selected.editTags([archive]));
         }
     }
 
-    /** Returns the archives that the filter leaves. */
-    async function readAll() {
-        const all = [];
-        for (let total = 1; all.length < total;) {
-            const part = await api.filteredArchives(filter, { offset: all.length, limit: archivesPerRequest });
-            all.push(...part.items);
-            total = part.items.length === 0 ? 0 : part.total;
-        }
-        return all;
+    /** Does something with a module that loads when it's first used. */
+    function whenLoaded(load, act) {
+        load().then(act, (error) => {
+            serverFailed();
+            problems.replaceChildren(errorBlock(error, message("view.cant-load")));
+        });
+    }
+
+    /** Does something with the selection, which loads when it's first used. What is done meanwhile keeps its order. */
+    function select(act) {
+        loading ??= import("./selection.js").then(({ createSelection }) => {
+            selection = createSelection({
+                onChanged: () => list.update(),
+                filter: () => filter,
+                onCreated: (collection) => navigate(tabURL({ kind: "collection", id: collection.id })),
+            });
+            selectionPlace.replaceWith(selection.element);
+            return selection;
+        });
+        loading.catch(() => {
+            loading = null;
+        });
+        whenLoaded(() => loading, act);
     }
 
     function typed() {
@@ -176,7 +172,7 @@ export function showLibrary(root, firstRoute) {
         abort = new AbortController();
         const { signal } = abort;
         retry = null;
-        listProblems.replaceChildren();
+        problems.replaceChildren();
         titles.clear();
         showFilter();
         const timer = setTimeout(() => body.setAttribute("aria-busy", "true"), slowMilliseconds);
@@ -221,36 +217,33 @@ export function showLibrary(root, firstRoute) {
         narrow.hidden = groups.children.length === 0;
         collections.replaceChildren(...(filter.site || filter.year || filter.state ? [] : collectionStrip(all, filter)));
         if (isEmpty) {
-            none.replaceChildren(emptyState(pick()));
+            showNothing(({ emptyState }) => emptyState(pick()));
             none.hidden = false;
         }
     }
 
     function showTotal(total) {
-        listProblems.replaceChildren();
+        problems.replaceChildren();
         retry = null;
         none.hidden = total > 0 || !isEmpty && !isFiltered(filter);
         list.element.hidden = total === 0;
         whole.hidden = total <= 100;
         whole.textContent = message("library.show-all", { n: total });
-        if (total === 0 && !isEmpty && isFiltered(filter)) none.replaceChildren(...noneFound());
+        if (total === 0 && !isEmpty && isFiltered(filter)) showNothing(({ noneFound }) => noneFound(filter));
         clearTimeout(timers.announcing);
         if (isFiltered(filter)) timers.announcing = setTimeout(announce, 600, message("library.results", { n: total }));
     }
 
-    function noneFound() {
-        const typedWords = filter.q?.trim();
-        return [
-            make("p", {}, ...messageParts(typedWords ? "library.none-match" : "library.none-left", { words: plain(typedWords, 60) })),
-            typedWords && make("p", {}, make("a", { href: searchURL({ words: typedWords }), text: message("library.search-inside") })),
-            make("p", {}, make("a", { href: libraryURL({ sort: filter.sort, as: filter.as, tag: [] }), text: message("library.clear-filters") })),
-        ].filter(Boolean);
+    /** Says why there are no archives. */
+    function showNothing(contents) {
+        const { signal } = abort;
+        whenLoaded(() => import("./nothing.js"), (module) => !signal.aborted && none.replaceChildren(...contents(module)));
     }
 
     function showProblem(error) {
         for (const part of [head, tools, body]) part.classList.remove("waiting");
         if (error.status === 0) retry = () => load(window.scrollY);
-        listProblems.replaceChildren(errorBlock(error, message("library.cant-read")),
+        problems.replaceChildren(errorBlock(error, message("library.cant-read")),
             make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } }));
     }
 
@@ -263,11 +256,7 @@ export function showLibrary(root, firstRoute) {
         }, refreshMilliseconds);
     }
 
-    const whenVisible = () => {
-        if (document.visibilityState !== "visible") return;
-        loadHealth();
-        refresh();
-    };
+    const whenVisible = () => document.visibilityState === "visible" && refresh();
     const keepScroll = () => {
         clearTimeout(timers.scroll);
         timers.scroll = setTimeout(() => history.replaceState({ ...history.state, top: window.scrollY }, ""), 200);
@@ -278,15 +267,24 @@ export function showLibrary(root, firstRoute) {
     isWide.addEventListener("change", showFacetsIfWide);
     document.addEventListener("visibilitychange", whenVisible);
     window.addEventListener("scroll", keepScroll, { passive: true });
-    const server = followServer({ onBack: () => retry?.() });
-    const events = followEvents({ onConnected: refresh, onArchives: refresh });
-    load(history.state?.top);
+    async function follow() {
+        const { followEvents } = await import("../core/events.js");
+        if (!isClosed) events ??= followEvents({ onConnected: refresh, onArchives: refresh });
+    }
+
+    const server = followServer({ onBack: () => {
+        retry?.();
+        follow();
+    } });
+    const ready = load(history.state?.top);
+    ready.then(follow).catch(serverFailed);
 
     return {
         kind: "library",
+        ready,
 
         /**
-         * @param {import("../core/routes.js").LibraryRoute} route
+         * @param {import("../core/route-types.js").LibraryRoute} route
          * @param {boolean} traversed whether Back or Forward opened this route
          */
         update(route, traversed) {
@@ -301,7 +299,7 @@ export function showLibrary(root, firstRoute) {
             abort.abort();
             Object.values(timers).forEach(clearTimeout);
             list.close();
-            events.close();
+            events?.close();
             server.close();
             isWide.removeEventListener("change", showFacetsIfWide);
             document.removeEventListener("visibilitychange", whenVisible);
@@ -315,12 +313,4 @@ function shapeOf(as, width) {
     const rem = width / parseFloat(getComputedStyle(document.documentElement).fontSize);
     if (as === "cards") return { rem: 20, columns: Math.max(1, Math.floor(rem / 15.5)) };
     return { rem: rem < 44 ? 7.5 : 3.75, columns: 1 };
-}
-
-function emptyState(button) {
-    return make("section", { class: "empty" },
-        make("h2", { text: message("library.empty-title") }),
-        make("p", {}, ...messageParts("library.empty-text")),
-        button, captureLink(),
-        make("p", { class: "quiet" }, ...messageParts("library.empty-terminal")));
 }

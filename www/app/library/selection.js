@@ -1,18 +1,23 @@
 /** Selected archives, and what can be done with all of them. */
+import "../messages/en/library.js";
+import "../messages/en/library-actions.js";
 import { showDialog } from "../components/dialog.js";
 import { errorBlock } from "../components/messages.js";
+import { confirmRemoval, removeItem } from "../components/removal.js";
+import { tagEditor } from "../components/tag-editor.js";
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
-import { size } from "../core/format.js";
 import { message } from "../core/i18n.js";
+
+const archivesPerRequest = 1000;
 
 /**
  * @param {object} host
  * @param {() => void} host.onChanged the selection or the archives changed
- * @param {() => Promise<import("../core/api.js").Archive[]>} host.all reads all archives that the list shows
+ * @param {() => import("../core/route-types.js").LibraryFilter} host.filter of the list
  * @param {(collection: import("../core/api.js").Collection) => void} host.onCreated
  */
-export function createSelection({ onChanged, all, onCreated }) {
+export function createSelection({ onChanged, filter, onCreated }) {
     const chosen = new Map();
     let isOpen = false;
     let stop = null;
@@ -26,12 +31,14 @@ export function createSelection({ onChanged, all, onCreated }) {
         button("selection.verify", () => verify([...chosen.values()])),
         button("selection.remove", () => remove([...chosen.values()]), "danger"),
     ];
-    const element = make("section", { class: "select-bar", hidden: true, "aria-label": message("selection.title") },
-        problems, make("div", { class: "select-line" }, count, button("selection.all", selectAll, "plain"), ...actions,
-            button("selection.end", end, "plain")));
+    const line = make("div", { class: "select-line" }, count, button("selection.all", selectAll, "plain"), ...actions,
+        button("selection.end", end, "plain"));
+    const element = make("section", { class: "select-bar", hidden: true, "aria-label": message("selection.title") }, problems, line);
 
     function show() {
-        element.hidden = !isOpen;
+        line.hidden = !isOpen;
+        // What failed for one archive is shown without a selection, too.
+        element.hidden = !isOpen && !problems.hasChildNodes();
         count.textContent = message("selection.count", { n: chosen.size });
         for (const action of actions) action.disabled = chosen.size === 0;
         onChanged();
@@ -46,7 +53,11 @@ export function createSelection({ onChanged, all, onCreated }) {
 
     async function selectAll() {
         try {
-            for (const archive of await all()) chosen.set(archive.id, archive);
+            for (let offset = 0, total = 1; offset < total; offset += archivesPerRequest) {
+                const part = await api.filteredArchives(filter(), { offset, limit: archivesPerRequest });
+                for (const archive of part.items) chosen.set(archive.id, archive);
+                ({ total } = part);
+            }
             show();
         } catch (error) {
             problems.replaceChildren(errorBlock(error, message("library.cant-read")));
@@ -71,6 +82,7 @@ export function createSelection({ onChanged, all, onCreated }) {
         const { signal } = stop = new AbortController();
         const progress = make("p", { class: "quiet" });
         problems.replaceChildren(progress, button("dialog.cancel", () => stop?.abort(), "plain"));
+        show();
         let done = 0;
         const failures = [];
         for (const archive of archives) {
@@ -87,34 +99,30 @@ export function createSelection({ onChanged, all, onCreated }) {
             done += 1;
         }
         const [first] = failures;
-        problems.replaceChildren(...(first ? [errorBlock(first[1], message("selection.failed", { n: failures.length, title: plain(first[0].title, 100) }))] : []));
-        announce(message("selection.done", { n: done - failures.length }));
         if (failures.length === 0 && !signal.aborted && chosen.size === 0) isOpen = false;
+        problems.replaceChildren(...(first ? [errorBlock(first[1], message("selection.failed", { n: failures.length, title: plain(first[0].title, 100) })),
+            isOpen ? "" : button("toast.dismiss", end)] : []));
+        announce(message("selection.done", { n: done - failures.length }));
         show();
         return failures.length === 0;
     }
 
+    /** A tag that is removed goes from all archives, and one that is typed to all. */
     async function editTags(archives) {
-        const known = await api.facets().then(({ tags }) => tags.map(({ value }) => value), () => []);
-        const input = make("input", { type: "text", id: "bulk-tags", list: "known-tags", autocomplete: "off", dir: "auto" });
         const present = [...new Set(archives.flatMap(({ tags = [] }) => tags))].sort();
-        const boxes = present.map((tag, index) => make("input", { type: "checkbox", id: `bulk-tag-${index}` }));
+        const editor = tagEditor(present);
         const answer = await showDialog({
             title: message("selection.tags-title", { n: archives.length }),
-            body: [
-                make("label", { for: input.id, text: message("selection.tags-add") }), input,
-                make("datalist", { id: "known-tags" }, ...known.map((tag) => make("option", { value: tag }))),
-                make("p", { class: "quiet hint", text: message("selection.tags-hint") }),
-                present.length > 0 && make("fieldset", {}, make("legend", { text: message("selection.tags-remove") }),
-                    ...present.map((tag, index) => make("label", { class: "choice" }, boxes[index], make("span", { dir: "auto", text: plain(tag, 60) })))),
-            ].filter(Boolean),
-            action: { value: "save", text: message("selection.tags-save") },
+            class: "edit-dialog",
+            body: [archives.length > 1 && make("p", { class: "quiet", text: message("selection.tags-note") }), ...editor.elements].filter(Boolean),
+            action: { value: "save", text: message("edit.save") },
         });
-        const added = input.value.split(",").map((tag) => tag.trim()).filter(Boolean);
-        const removed = present.filter((tag, index) => boxes[index].checked);
-        if (answer !== "save" || added.length + removed.length === 0) return;
+        if (answer !== "save") return;
+        const { tags: now, typed } = editor.read();
+        const removed = present.filter((tag) => !now.includes(tag));
+        if (typed.length + removed.length === 0) return;
         await each(archives, "selection.tagging", (archive) => {
-            const tags = [...new Set([...archive.tags ?? [], ...added])].filter((tag) => !removed.includes(tag));
+            const tags = [...new Set([...archive.tags ?? [], ...typed])].filter((tag) => !removed.includes(tag));
             return api.edit({ kind: "archive", id: archive.id }, { tags });
         });
     }
@@ -162,32 +170,21 @@ export function createSelection({ onChanged, all, onCreated }) {
 
     const verify = (archives) => each(archives, "selection.verifying", (archive) => api.verify(archive));
 
-    /** Asks, and says what is deleted from this computer. */
     async function remove(archives) {
-        const stored = archives.filter(({ storage }) => storage !== "linked");
-        const [first] = archives;
-        const title = archives.length === 1 ? message("removal.title", { title: plain(first.title) || first.id })
-            : message("removal.title-many", { n: archives.length });
-        const bytes = size(stored.reduce((sum, archive) => sum + archive.size, 0));
-        const answer = await showDialog({
-            title,
-            body: [
-                stored.length > 0 && make("p", { text: message("removal.deletes", { n: stored.length, size: bytes }) }),
-                archives.length > stored.length && make("p", { text: message("removal.linked", { n: archives.length - stored.length }) }),
-                archives.length > 1 && make("ul", { class: "removed-titles" }, ...archives.slice(0, 10).map((archive) =>
-                    make("li", { dir: "auto", text: plain(archive.title, 100) || archive.id })),
-                archives.length > 10 && make("li", { text: message("removal.more", { n: archives.length - 10 }) })),
-            ].filter(Boolean),
-            action: { value: "remove", text: message("removal.remove"), isDanger: true },
-        });
-        if (answer !== "remove") return;
-        await each(archives, "selection.removing", (archive) => api.remove({ kind: "archive", id: archive.id }));
+        const [first, other] = archives;
+        if (!other) {
+            if (await removeItem(first, { onRemoving: onChanged, onUndone: onChanged })) chosen.delete(first.id);
+            show();
+        } else if (await confirmRemoval(archives)) {
+            await each(archives, "selection.removing", (archive) => api.remove({ kind: "archive", id: archive.id }));
+        }
     }
 
     return {
         element,
         select,
         editTags,
+        verify,
         remove,
         end,
         isSelected: (id) => chosen.has(id),

@@ -4,8 +4,9 @@
  *
  * Any archived script can send these requests.
  */
-import { exactURL, make, plain, plainURL } from "../core/dom.js";
+import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { exactURL, plainURL } from "../core/text.js";
 
 const frameName = "___replayhost_print";
 const pageFrameName = "___wb_replay_top_frame";

@@ -10,7 +10,7 @@ const languages = new Intl.DisplayNames(language, { type: "language", fallback: 
 /**
  * Returns links that narrow the search, in groups. A value that makes no difference isn't shown.
  *
- * @param {import("../core/routes.js").Search} search
+ * @param {import("../core/route-types.js").Search} search
  * @param {NonNullable<import("../core/api.js").Results["facets"]>} facets
  * @param {Map<string, string>} titles of archives, by ID
  * @returns {HTMLElement[]}
@@ -35,9 +35,9 @@ export function facetGroups(search, facets, titles) {
 }
 
 /**
- * @param {import("../core/routes.js").Search} search
+ * @param {import("../core/route-types.js").Search} search
  * @param {Map<string, string>} titles of archives and collections, by ID
- * @returns {{text: string, without: import("../core/routes.js").Search}[]} each with the search that lacks it
+ * @returns {{text: string, without: import("../core/route-types.js").Search}[]} each with the search that lacks it
  */
 export function activeFilters(search, titles) {
     const year = wholeYear(search);

@@ -1,10 +1,12 @@
 /** A page that was found: its title, URL, a piece of its text, its archive and its captures. */
-import { make, plain, plainURL } from "../core/dom.js";
+import { make, plain } from "../core/dom.js";
 import { popover } from "../components/popover.js";
 import { trustMark } from "../components/trust-mark.js";
-import { day, timeOf } from "../core/format.js";
+import { day } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { timeOf } from "../core/times.js";
 
 /**
  * @param {import("../core/api.js").Hit} hit

@@ -1,26 +1,30 @@
 /** The search field in the app bar: suggests pages, sites and archives while typing. */
+import "../messages/en/search.js";
 import * as api from "../core/api.js";
-import { announce, make, plain, plainURL } from "../core/dom.js";
+import { announce, plain } from "../core/dom.js";
 import { hasMessage, message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { pageURL, tabURL, searchURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { searchForm } from "./search-field.js";
 import { createSuggestionList } from "./suggestion-list.js";
 
 const typingMilliseconds = 120;
 
 /**
- * Returns a form that opens the results of a search of the whole library, or of one archive or collection.
+ * Makes a form open the results of a search of the whole library, or of one archive or collection.
  *
  * @param {(address: string) => void} [open]
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} [target]
- * @returns {{element: HTMLElement, show: (search: import("../core/routes.js").Search) => void}} `show`: the field gets
+ * @param {HTMLFormElement} [element] a new one by default
+ * @returns {{element: HTMLElement, show: (search: import("../core/route-types.js").Search) => void}} `show`: the field gets
  *   these words, and its next search keeps these filters
  */
-export function createSearchBox(open = navigate, target) {
+export function createSearchBox(open = navigate, target, element = searchForm(message(target ? `search.field-${target.kind}` : "search.field"))) {
     let current = { words: "", ...target && { [target.kind === "collection" ? "collection" : "in"]: target.id } };
     let abort = new AbortController();
     let timer;
-    const input = field(message(target ? `search.field-${target.kind}` : "search.field"));
+    const [input] = element.children;
     const list = createSuggestionList(input, leave);
 
     function leave(address) {
@@ -35,8 +39,6 @@ export function createSearchBox(open = navigate, target) {
         abort.abort();
         list.close();
     }
-
-    const submit = () => leave(searchURL({ ...current, words: input.value.trim() }));
 
     async function suggest() {
         abort.abort();
@@ -76,13 +78,16 @@ export function createSearchBox(open = navigate, target) {
             list.receive(event);
         }
     });
+    element.addEventListener("submit", (event) => {
+        event.preventDefault();
+        leave(searchURL({ ...current, words: input.value.trim() }));
+    });
+    element.append(list.element);
+    // What was typed before.
+    if (document.activeElement === input && input.value) suggest();
     return {
-        element: make("form", { class: "search-box", role: "search", on: {
-            submit: (event) => {
-                event.preventDefault();
-                submit();
-            },
-        } }, input, list.element),
+        element,
+
         show(search) {
             current = search;
             input.value = search.words;
@@ -112,12 +117,6 @@ function suggested(found, target) {
     if (!target) return found;
     const ids = target.kind === "collection" ? target.members.map((member) => member.id ?? member) : [target.id];
     return found.filter(({ kind, archive }) => kind !== "archive" && ids.includes(archive));
-}
-
-function field(label) {
-    return make("input", { type: "text", class: "search-field", placeholder: label, "aria-label": label, role: "combobox",
-        "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions", "aria-keyshortcuts": "/",
-        autocomplete: "off", autocapitalize: "none", spellcheck: "false", dir: "auto", enterkeyhint: "search", maxlength: 2000 });
 }
 
 /** @param {import("../core/api.js").Suggestion} suggestion */

@@ -1,6 +1,8 @@
 /** The results of a search: pages of all archives, best first. */
+import "../messages/en/around.js";
+import "../messages/en/search.js";
 import { errorBlock } from "../components/messages.js";
-import { pageHeader, showBanners } from "../components/shell.js";
+import { pageHeader, showBanners } from "../components/page-header.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
@@ -21,7 +23,7 @@ const titlesMax = 60;
 
 /**
  * @param {HTMLElement} root
- * @param {import("../core/routes.js").SearchRoute} firstRoute
+ * @param {import("../core/route-types.js").SearchRoute} firstRoute
  */
 export function showSearch(root, firstRoute) {
     document.body.dataset.view = "search";
@@ -208,7 +210,7 @@ export function showSearch(root, firstRoute) {
         kind: "search",
 
         /**
-         * @param {import("../core/routes.js").SearchRoute} route
+         * @param {import("../core/route-types.js").SearchRoute} route
          * @param {boolean} traversed whether Back or Forward opened this route
          */
         update(route, traversed) {

@@ -1,14 +1,16 @@
 /** The captures of a URL that was typed as a search, in all archives. */
 import * as api from "../core/api.js";
-import { make, plain, plainURL } from "../core/dom.js";
-import { moment, timeOf } from "../core/format.js";
+import { make, plain } from "../core/dom.js";
+import { moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
+import { timeOf } from "../core/times.js";
 
 const shownMax = 10;
 
 /**
- * @param {import("../core/routes.js").Search} search
+ * @param {import("../core/route-types.js").Search} search
  * @param {AbortSignal} signal
  * @returns {Promise<import("../core/api.js").FoundCapture[]>} one more than is shown if there are more; empty when the
  *   search isn't a URL or has filters

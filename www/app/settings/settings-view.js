@@ -1,15 +1,17 @@
 /** The view of the settings of this browser. */
+import "../messages/en/settings.js";
 import { showDialog } from "../components/dialog.js";
 import { errorBlock } from "../components/messages.js";
-import { pageHeader, showBanners } from "../components/shell.js";
+import { pageHeader, showBanners } from "../components/page-header.js";
 import { showShortcuts } from "../components/shortcuts.js";
 import { toast } from "../components/toast.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { make } from "../core/dom.js";
-import { localZone, size } from "../core/format.js";
+import { size } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { changeSettings, settings } from "../core/settings.js";
+import { localZone } from "../core/times.js";
 import { clearAllOrigins } from "../replay/clear-origin.js";
 
 /** @param {HTMLElement} root */

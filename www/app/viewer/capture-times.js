@@ -1,7 +1,9 @@
 /** Chooses another capture of the URL that is shown. Long lists are loaded in parts. */
-import { icon, make } from "../core/dom.js";
-import { exactMoment, moment } from "../core/format.js";
+import { make } from "../core/dom.js";
+import { moment } from "../core/format.js";
 import { message } from "../core/i18n.js";
+import { icon } from "../core/icons.js";
+import { exactMoment } from "../core/times.js";
 
 /**
  * @typedef {{onTime: (timestamp: string) => void,

@@ -1,7 +1,9 @@
 /** Shows captures that aren't pages: PDF documents, and files that browsers save. */
 import { isPDF } from "../core/captures.js";
-import { icon, make, plainURL } from "../core/dom.js";
+import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { icon } from "../core/icons.js";
+import { plainURL } from "../core/text.js";
 
 const signature = "%PDF-";
 const signatureBytesMax = 1024;

@@ -1,10 +1,11 @@
 /** Texts and links for the reasons why a URL can't be shown. `docs/json.md` describes the reasons. */
-import { unavailabilityText } from "../components/availability.js";
 import { pageRow } from "../components/page-row.js";
-import { make, plain, plainURL } from "../core/dom.js";
+import { unavailabilityText } from "../components/unavailability-text.js";
+import { make, plain } from "../core/dom.js";
 import { day, moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
 
 const urlCharactersMax = 300;
 

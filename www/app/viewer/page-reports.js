@@ -5,13 +5,15 @@
  * shown as the index spells it.
  */
 import { fragmentOf, isPDF, sameDocument, withoutFragment } from "../core/captures.js";
+import { message } from "../core/i18n.js";
 import { newestOnly } from "../core/newest.js";
 import { parseReplayURL } from "../replay/replay-frame.js";
 
 const settleMilliseconds = 250;
 
 // Titles of the documents that the server sends instead of a missing or unreadable capture.
-const serverTitles = ["Not in this archive", "This capture can't be read"];
+const serverTitles = ["viewer.server-missing", "viewer.server-unreadable"];
+const isServerTitle = (title) => serverTitles.some((key) => message(key) === title);
 // The server's error codes for unavailable files.
 const unavailableCodes = ["archive-unavailable", "archive-changed"];
 
@@ -110,10 +112,10 @@ export function createPageReports(archive, agent, lookups, listener) {
     async function confirm(report) {
         const { url } = report;
         let list = await lookups.capturesOf(url, report.timestamp);
-        if (serverTitles.includes(report.title) && isKnownUnavailable(report)) return;
+        if (isServerTitle(report.title) && isKnownUnavailable(report)) return;
         // A URL may have been captured only with a request body, which its captures don't list. If nothing was captured, a
         // document that the agent saw in the frame comes from the engine or the server.
-        if ((!list.closest || serverTitles.includes(report.title)) && /^https?:/i.test(url)) {
+        if ((!list.closest || isServerTitle(report.title)) && /^https?:/i.test(url)) {
             const found = await lookups.nearest(url, report.timestamp);
             if (!found.capture?.isReadable && report.kind === "load" && (report.isSeen || await isAbsence(report))) {
                 if (report.isCurrent() && sameDocument(url, reportedURL)) await listener.onAbsent(url, list.closest);

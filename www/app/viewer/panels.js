@@ -1,12 +1,14 @@
 /** Panels that the viewer shows instead of a page: progress, not captured, and errors. */
-import { unavailabilityText } from "../components/availability.js";
 import { withCode, messageParts } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
+import { unavailabilityText } from "../components/unavailability-text.js";
 import * as api from "../core/api.js";
-import { hostOf, sameDocument } from "../core/captures.js";
-import { make, plain, plainURL } from "../core/dom.js";
+import { sameDocument } from "../core/captures.js";
+import { make, plain } from "../core/dom.js";
+import { hostOf } from "../core/hosts.js";
 import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
+import { plainURL } from "../core/text.js";
 import { failureText } from "../replay/setup-texts.js";
 import { closestBlocks, reasonBlocks } from "./explanation.js";
 

@@ -1,8 +1,10 @@
 /** The viewer's toolbar: archive, history buttons, URL and capture time. */
 import { trustMark } from "../components/trust-mark.js";
-import { exactURL, icon, make, plain, plainURL } from "../core/dom.js";
+import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { icon } from "../core/icons.js";
 import { tabURL } from "../core/routes.js";
+import { exactURL, plainURL } from "../core/text.js";
 import { createTimeChoice } from "./capture-times.js";
 
 /**

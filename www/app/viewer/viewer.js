@@ -3,8 +3,9 @@
  *
  * `navigation.js` has its states. This module sends events to it and shows the resulting state.
  */
-import { unavailabilityText, isUnavailable } from "../components/availability.js";
+import { isUnavailable } from "../components/availability.js";
 import { viewerBanner } from "../components/shell.js";
+import { unavailabilityText } from "../components/unavailability-text.js";
 import * as api from "../core/api.js";
 import {
     captureNote, completeURL, decodeName, fragmentOf, isPDF, isWords, namesMethod, sameDocument, slashHint, withoutFragment,

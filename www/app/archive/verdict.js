@@ -1,0 +1,102 @@
+/** What a verification found, and what that proves. */
+import "../messages/en/around.js";
+import { contentsState, trustOf } from "../components/trust-mark.js";
+import { trustSentences } from "../components/trust-sentences.js";
+import { make, plain } from "../core/dom.js";
+import { day, moment } from "../core/format.js";
+import { message } from "../core/i18n.js";
+
+/**
+ * @param {import("../core/api.js").Report|undefined} report
+ * @returns {HTMLElement[]}
+ */
+export function verdict(report) {
+    if (!report) return [make("p", { text: message("verdict.none") })];
+    const { result, previous, signature, summary, newFindings } = report;
+    const signer = signatureVerdict(report);
+    const contents = contentsVerdict(report, signer);
+    const lines = [contents, signer].sort((one, other) => (other.kind === "bad") - (one.kind === "bad"));
+    const trust = trustOf(summary);
+    const isSame = previous && newFindings.length === 0 && previous.outcome === summary.outcome;
+    return [
+        ...lines.map(({ kind, text }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto", text }))),
+        make("p", { class: "quiet", text: message(isSame ? "verdict.at-same" : "trust.verified-at", { time: moment(summary.verifiedAt) }) }),
+        newFindings.length > 0 && make("p", { class: "notice warning",
+            text: message("verdict.changed-since", { time: moment(previous.verifiedAt) }) }),
+        make("details", { class: "isolation" },
+            make("summary", { text: message("verification.proof") }),
+            ...trustSentences(trust).map((text) => make("p", { text })),
+            trust.state === "key" && make("p", { text: message("trust.fingerprint") }),
+            make("p", { text: message("trust.hash") }), make("p", { text: message("trust.servers") })),
+        make("dl", { class: "facts" }, ...[...comparisonFacts(result), ...signatureFacts(signature)].map(([name, value]) =>
+            make("div", {}, make("dt", { text: name }), make("dd", {}, value)))),
+    ].filter(Boolean);
+}
+
+const contentKinds = { damaged: "bad", unreplayable: "bad", suspicious: "doubtful", digestsDiffer: "doubtful" };
+
+/** What the verification says about the contents, without the signature. */
+function contentsVerdict({ result, summary }, signer) {
+    const errors = result.findings.filter(({ severity, code }) => severity === "error" && !code.startsWith("signature-"));
+    const state = contentsState(summary);
+    const isDoubted = state === "undamaged" && signer.kind === "bad";
+    const name = isDoubted ? "bad-signature" : state === "digestsDiffer" ? "digests-differ" : state;
+    return { kind: contentKinds[state] ?? "",
+        text: message(`verdict.contents.${name}`, { n: state === "digestsDiffer" ? result.records.failed : errors.length }) };
+}
+
+const signatureKinds = { "other-file": "bad", "valid-domain": "good", "valid-key": "", untrusted: "doubtful", invalid: "bad" };
+
+/** What the verification says about who signed the file. */
+function signatureVerdict({ signature, result }) {
+    if (!signature) return { kind: "", text: message("verdict.signature.none") };
+    const { outcome, signer, timeStamp } = signature;
+    const domain = plain(signer?.domain, 200);
+    const isOther = result.findings.some(({ code }) => code === "signature-other-file");
+    const name = isOther ? "other-file" : outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
+    const known = Object.hasOwn(signatureKinds, name) ? name : "unreadable";
+    return { kind: signatureKinds[known] ?? "doubtful", text: message(`verdict.signature.${known}`,
+        { signer: domain ? "domain" : "key", domain, time: timeStamp?.time ? moment(timeStamp.time) : "" }) };
+}
+
+function signatureFacts(signature) {
+    if (!signature) return [];
+    const { signer, timeStamp, created, outcome } = signature;
+    const [certificate] = signer?.chain ?? [];
+    const authority = plain(timeStamp?.authority, 200);
+    return [
+        ["key", signer?.keySHA256 && make("code", { text: plain(signer.keySHA256, 64) })],
+        ["certificate", certificate && message("verdict.certificate", { subject: plain(certificate.subject, 200), issuer: plain(certificate.issuer, 200),
+            first: day(certificate.notBefore), last: day(certificate.notAfter), trusted: outcome === "valid" ? "yes" : "no" })],
+        ["stamp", timeStamp && message("verdict.stamp", { known: timeStamp.time ? "yes" : "no", time: timeStamp.time ? moment(timeStamp.time) : "",
+            named: authority ? "yes" : "no", authority, outcome: timeStamp.outcome ?? "" })],
+        ["signed", !timeStamp && created && message("verdict.signed-time", { time: moment(plain(created, 60)) })],
+    ].filter(([, value]) => value).map(([name, value]) => [message(`verdict.fact.${name}`), value]);
+}
+
+/**
+ * @param {import("../core/api.js").Report["result"]} result
+ * @returns {[string, string][]} what was compared, and how much of it agrees
+ */
+export function comparisonFacts({ files, dataPackage, records, unreadableRecords = 0, payloadDigests, captures, revisits, pages }) {
+    return [
+        ["files", tally("files", files)],
+        ["list", dataPackage.checked + dataPackage.without > 0 && message(`verdict.list-${dataPackage.checked === 0 ? "unprotected"
+            : dataPackage.failed > 0 ? "differs" : "same"}`)],
+        ["records", tally("records", records, unreadableRecords)],
+        ["payloads", payloads(payloadDigests)],
+        ["captures", tally("captures", captures)],
+        ["revisits", tally("revisits", revisits)],
+        ["pages", tally("pages", pages)],
+    ].filter(([, value]) => value).map(([name, value]) => [message(`verdict.fact.${name}`), value]);
+}
+
+const tally = (name, { checked, failed, without }, unreadable = 0) => checked + unreadable + without > 0
+    && message(`verdict.${name}`, { same: checked - failed, total: checked + unreadable, unreadable, without });
+
+/** What payload digests were computed of, since programs differ in it. */
+function payloads(digests = {}) {
+    const parts = ["withTransferCoding", "withoutTransferCoding", "decoded"].filter((form) => digests[form] > 0)
+        .map((form) => message(`verdict.payloads-${form}`, { n: digests[form] }));
+    return parts.length > 0 && parts.reduce((first, next) => message("verdict.payloads-several", { first, next }));
+}

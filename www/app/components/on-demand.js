@@ -1,0 +1,21 @@
+/** Loads what a button opens when the button is first pressed. */
+import { serverFailed } from "../core/connection.js";
+
+/**
+ * @param {HTMLButtonElement} button
+ * @param {() => Promise<void>} load makes the button open something; it's pressed again afterwards
+ */
+export function openOnDemand(button, load) {
+    button.setAttribute("aria-expanded", "false");
+    button.addEventListener("click", async () => {
+        try {
+            await load();
+        } catch {
+            // A module didn't load. The banner says whether the server has stopped, and the next press tries again.
+            serverFailed();
+            openOnDemand(button, load);
+            return;
+        }
+        button.click();
+    }, { once: true });
+}

@@ -1,0 +1,32 @@
+/** The part of the API client that the library needs. `core/api.js` has all of it. */
+import { ofKind, path, read } from "./request.js";
+import { encoded } from "./routes.js";
+
+/**
+ * @param {import("./route-types.js").LibraryFilter} filter
+ * @param {{offset: number, limit: number, signal?: AbortSignal}} part
+ * @returns {Promise<{total: number, items: import("./api.js").Archive[]}>} `total`: of the archives that the filter leaves
+ */
+export async function filteredArchives(filter, { offset, limit, signal }) {
+    const { total, archives: found } = await read(`/api/archives?${libraryQuery(filter)}&offset=${offset}&limit=${limit}`, { signal });
+    return { total, items: found.map(ofKind("archive")) };
+}
+
+/**
+ * @param {import("./route-types.js").LibraryFilter} [filter] of all archives by default
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<import("./api.js").Facets>}
+ */
+export const facets = (filter = { tag: [] }, signal) => read(`/api/facets?${libraryQuery(filter)}`, { signal });
+
+const libraryQuery = ({ q, tag, site, year, state, sort }) =>
+    encoded([["q", q?.trim()], ...tag.map((one) => ["tag", one]), ["site", site], ["year", year], ["state", state], ["sort", sort || "-added"]]);
+
+/** @returns {Promise<import("./api.js").Collection[]>} members as IDs */
+export const collections = async () => (await read("/api/collections")).collections.map(ofKind("collection"));
+
+/**
+ * @param {import("./route-types.js").Target} target with an ID or, for an archive, the original file name without `.wacz`
+ * @returns {Promise<import("./api.js").Archive|import("./api.js").Collection>}
+ */
+export const details = async (target) => ofKind(target.kind)(await read(path(target)));

@@ -1,0 +1,49 @@
+/** Untrusted URLs and texts of several lines. */
+import { plain, shortened } from "./dom.js";
+
+// Characters that are invisible or look like a space. U+2800 is a Braille pattern without dots.
+const invisible = /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/**
+ * Returns an untrusted URL as text to read, as in the address bars of browsers: letters of other scripts are decoded, and
+ * invisible characters are percent-encoded.
+ *
+ * @param {string} url
+ * @param {number} [charactersMax]
+ * @returns {string}
+ */
+export function plainURL(url, charactersMax = 4000) {
+    // Only characters that aren't ASCII: the others can have a meaning in URLs.
+    const start = url.slice(0, charactersMax * 12).replace(/(?:%[89A-F][\dA-F])+/gi, decoded);
+    return exactURL(start, charactersMax);
+}
+
+/**
+ * Returns an untrusted URL as text to copy. Invisible characters are percent-encoded.
+ *
+ * @param {string} url
+ * @param {number} [charactersMax]
+ * @returns {string}
+ */
+export function exactURL(url, charactersMax = 4000) {
+    return shortened(url.slice(0, charactersMax * 4).replace(invisible, encodeURIComponent), charactersMax);
+}
+
+function decoded(escapes) {
+    try {
+        return decodeURIComponent(escapes);
+    } catch {
+        return escapes;
+    }
+}
+
+/**
+ * Returns untrusted text like `plain`, but keeps its lines.
+ *
+ * @param {unknown} text
+ * @param {number} [linesMax]
+ * @returns {string}
+ */
+export function plainLines(text, linesMax = 2000) {
+    return String(text ?? "").split(/\r\n?|\n/).slice(0, linesMax).map((line) => plain(line, 4000)).join("\n").trim();
+}

@@ -1,0 +1,33 @@
+/** The English texts of the settings, sorted by key. `core/i18n.js` describes their form. */
+import { addMessages } from "../../core/i18n.js";
+
+addMessages({
+    "settings.appearance": "Appearance",
+    "settings.as": "Library layout",
+    "settings.as-cards": "Cards",
+    "settings.as-list": "List",
+    "settings.cant-keep": "This browser doesn't keep settings. They apply until you close or reload this page.",
+    "settings.cant-read-storage": "Can't read how much storage is used",
+    "settings.clear": "Clear replay data",
+    "settings.clear-confirm": "Clear replay data?",
+    "settings.clear-text": "Archived pages can store data in this browser: cookies, local storage and caches. Clearing it can't change your archives.",
+    "settings.cleared": "Replay data was cleared.",
+    "settings.keys": "Keyboard",
+    "settings.keys-hint": "Turn this off if you use speech input, or if a key is pressed by accident.",
+    "settings.keys-list": "Show all shortcuts",
+    "settings.keys-single": "Shortcuts of a single key, such as / and ?",
+    "settings.of-browser": "These settings apply to this browser only.",
+    "settings.replay": "Replay mode",
+    "settings.replay-default": "By lookups (default)",
+    "settings.replay-hint": "Applies to archives that you open from now on. By ranges, the browser reads the archive file itself. Collections always replay by lookups.",
+    "settings.replay-ranges": "By ranges",
+    "settings.storage": "Storage",
+    "settings.storage-free": "Free",
+    "settings.storage-used": "Used by the library",
+    "settings.theme-auto": "Automatic",
+    "settings.theme-dark": "Dark",
+    "settings.theme-light": "Light",
+    "settings.times": "Times",
+    "settings.times-local": "This computer’s time zone ({zone})",
+    "settings.times-utc": "UTC",
+});
