@@ -1,5 +1,5 @@
 /** The client of the capture server's JSON API. */
-import { HostError } from "/app/core/api.js";
+import { HostError } from "/app/core/request.js";
 import { duration } from "./state-texts.js";
 
 /**

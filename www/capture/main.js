@@ -92,8 +92,9 @@ function setStopped(now) {
     isStopped = now;
     document.body.classList.toggle("stopped", now);
     announce(now ? "replayhost-capture has stopped." : "replayhost-capture is running again.");
-    banners.replaceChildren(...(now ? [noticeBlock("warning", "replayhost-capture has stopped",
-        "Start it again, for example with `make capture`, and this page will reconnect. Downloads continue then.")] : []));
+    banners.replaceChildren(...(now ? [make("div", { class: "notice warning", role: "status" },
+        make("strong", { text: "replayhost-capture has stopped" }),
+        make("p", {}, ...withCode("Start it again, for example with `make capture`, and this page will reconnect. Downloads continue then.")))] : []));
     if (!now) saveForm.sendAgain();
 }
 

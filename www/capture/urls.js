@@ -1,5 +1,5 @@
 /** URLs in text that someone pasted, and URLs that this page links to. */
-import { hostOf } from "/app/core/captures.js";
+import { hostOf } from "/app/core/hosts.js";
 
 // Ends at a space, and at quotation marks and brackets that URLs contain only percent-encoded.
 const urlPattern = /https?:\/\/[^\s<>"`“”„«»‹›「」『』【】（）《》〈〉、。]+/giu;
