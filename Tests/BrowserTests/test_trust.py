@@ -151,10 +151,15 @@ def issues(page):
      ["This archive has no page list", "1 file in this archive was damaged or changed, so what you see may be untrue",
       "A gzipped index has no .idx file."]),
     # The server lists at most 20 of a kind.
-    ([("error", "warc-damaged", "A WARC record can't be read: it ends early: https://a.example/ https://a.example/b and 7 more", "archive/a byte 0")],
-     ["9 captures can't be shown: their records are damaged"]),
+    ([("error", "warc-damaged", "A WARC record can't be read: it ends early.", "archive/a byte 0",
+       {"urls": ["https://a.example/", "https://a.example/b"], "urlCount": 9})], ["9 captures can't be shown: their records are damaged"]),
+    # A verification of an earlier version has the URLs only in its text.
+    ([("error", "resource-hash", "A file doesn't match its hash: 1 record in it can't be read: https://a.example/", "archive/a.warc.gz")],
+     ["1 file in this archive was damaged or changed, so what you see may be untrue"]),
+    ([("error", "resource-hash", "A file doesn't match its hash.", "archive/a.warc.gz", {"urls": ["https://a.example/"]})],
+     ["1 capture can't be shown or may be untrue: its record was damaged or changed"]),
     ([("error", "index-bad-line", "An index line can't be read.", "indexes/index.cdx line 1"),
-      ("error", "index-bad-line", "39 more issues of this kind, 40 in total.", "indexes/index.cdx line 1 and others")],
+      ("error", "index-bad-line", "39 more issues of this kind, 40 in total.", "indexes/index.cdx line 1 and others", {"total": 40})],
      ["40 captures can't be found or shown: the index is wrong"]),
     ([("warning", "idx-bad-line", "A line of the .idx file can't be used.", "indexes/index.idx line 1"),
       ("warning", "idx-bad-line", "A line of the .idx file can't be used.", "indexes/index.idx line 3")],
@@ -167,10 +172,12 @@ def issues(page):
 def test_findings_of_one_cause_are_one_issue(host_with_sample, page, findings, expected):
     host = host_with_sample
     keys = ["severity", "code", "what", "location"]
-    listed = [dict(zip(keys, finding, strict=True)) | {"consequence": "It may matter."} for finding in findings]
+    fields = [finding[4] if len(finding) > 4 else {} for finding in findings]
+    listed = [dict(zip(keys, finding)) | {"consequence": "It may matter."} | more for finding, more in zip(findings, fields, strict=True)]
     page.route("**/api/archives/sample", lambda route: route.fulfill(json=host.archive("sample") | {"findings": listed}))
     open_archive(host, page, "sample")
     expect(issues(page).locator(".issue-title strong")).to_have_text(expected)
+    expect(issues(page).locator(".issue-urls .url")).to_have_text([url for more in fields for url in more.get("urls", [])])
     # Nothing that the server said is lost.
     for finding in listed:
         expect(issues(page)).to_contain_text(finding["what"])

@@ -11,7 +11,7 @@ const quoted = (text) => (/^[\w./:@%+=,-]+$/.test(text) && !text.startsWith("-")
  * @param {import("./report-data.js").ReportData} data
  * @returns {{title: string, lines: string[], expected?: string}[]} groups of commands, with what they must print
  */
-export function reportCommands({ archive, capture, record }) {
+export function reportCommands({ archive, capture, record, problem }) {
     const file = fileName(archive);
     const claims = [archive.sha256 && `--sha256 ${archive.sha256}`,
         capture && `--url ${quoted(capture.url)} --time ${capture.timestamp.slice(0, 14)}`].filter(Boolean);
@@ -21,7 +21,7 @@ export function reportCommands({ archive, capture, record }) {
         archive.sha256 && { title: message("commands.file"), lines: [`sha256sum ${quoted(file)}`], expected: archive.sha256 },
         { title: message("commands.list"), lines: [`python3 -m zipfile -e ${quoted(file)} evidence`, "sha256sum evidence/datapackage.json"],
             expected: packageHash(archive) },
-        record?.name && recordCommands(record),
+        record?.file && !problem && recordCommands(record),
         ...signatureCommands(archive.verificationReport?.signature),
     ].filter(Boolean);
 }
@@ -34,8 +34,8 @@ function fileName({ id, originalName }) {
 
 const packageHash = ({ verificationReport }) => verificationReport?.result.packageHash?.replace(/^sha-?256:/, "");
 
-function recordCommands({ name, offset, length, isCompressed, blockDigest }) {
-    const extract = `tail -c +${offset + 1} ${quoted(`evidence/${name}`)} | head -c ${length}${isCompressed ? " | gunzip" : ""} > record`;
+function recordCommands({ file, offset, length, isCompressed, blockDigest }) {
+    const extract = `tail -c +${offset + 1} ${quoted(`evidence/${file}`)} | head -c ${length}${isCompressed ? " | gunzip" : ""} > record`;
     const [algorithm, value] = blockDigest?.split(":") ?? [];
     const hash = hashes[algorithm?.toLowerCase()];
     const text = /^[0-9a-f]+$/.test(value) ? "hash.hexdigest()" : "base64.b32encode(hash.digest()).decode()";

@@ -1,16 +1,14 @@
 /** Reads what an evidence report states: the archive, and for a page its capture and its record. */
 import * as api from "../core/api.js";
 import { withoutFragment } from "../core/captures.js";
-import { openWACZ, readRecordHead } from "../core/wacz-file.js";
 
 /**
- * @typedef {{name?: string, isCompressed?: boolean, id?: string, type?: string, blockDigest?: string, payloadDigest?: string,
- *   filename: string, offset: number, length: number, serverDate?: string, count: number}} RecordFacts `name`: its WARC file in the
- *   ZIP; `serverDate`: the time that the web server stated; `count`: records of the URL at this time, of which this is the first
+ * @typedef {{file?: string, isCompressed?: boolean, id?: string, type?: string, blockDigest?: string, payloadDigest?: string,
+ *   offset: number, length: number, serverDate?: string, count: number}} RecordFacts `file`: its WARC file in the ZIP; `serverDate`:
+ *   the time that the web server stated; `count`: records of the URL at this time, of which this is the first
  * @typedef {{item: import("../core/api.js").Archive|import("../core/api.js").Collection, archive?: import("../core/api.js").Archive,
- *   capture?: import("../core/api.js").Capture, title?: string, record?: RecordFacts, problem?: unknown,
- *   version: string}} ReportData `archive`: the one that has the
- *   capture, in a collection; `problem`: why the record's header can't be read
+ *   capture?: import("../core/api.js").Capture, title?: string, record?: RecordFacts, problem?: string,
+ *   version: string}} ReportData `archive`: the one that has the capture, in a collection; `problem`: why the record can't be read
  */
 
 /**
@@ -36,21 +34,14 @@ async function titleOf(archive, { url, timestamp }) {
 }
 
 async function recordOf(archive, { url, timestamp, mime, status }) {
-    const atThisTime = await api.indexEntries(archive.id, url, timestamp);
-    const entries = atThisTime.filter((entry) => entry.url === url && entry.timestamp === timestamp
-        && entry.mime === mime && (entry.status === undefined || Number(entry.status) === (status ?? Number(entry.status))));
-    const [entry] = entries;
-    if (!entry?.filename || !entry.length) return {};
-    const place = { filename: entry.filename, offset: Number(entry.offset), length: Number(entry.length) };
-    const record = { ...place, payloadDigest: entry.digest, count: entries.length };
-    try {
-        const { name, isCompressed, fields, http } = await readRecordHead(await openWACZ(archive), place);
-        const isHTTP = fields.get("content-type")?.startsWith("application/http");
-        return { record: { ...record, name, isCompressed, id: fields.get("warc-record-id"), type: fields.get("warc-type"),
-            blockDigest: fields.get("warc-block-digest"), payloadDigest: fields.get("warc-payload-digest") ?? entry.digest,
-            serverDate: isHTTP ? http.get("date") : undefined } };
-    } catch (problem) {
-        if (problem.status === 0) throw problem;
-        return { record, problem };
-    }
+    const atThisTime = await api.records(archive.id, { url, timestamp });
+    const found = atThisTime.filter((one) => one.mime === mime && (one.status === undefined || Number(one.status) === (status ?? Number(one.status))));
+    const [first] = found;
+    if (!first) return {};
+    const { file, offset, length, isCompressed, record = [], http = [], problem } = first;
+    const field = (fields, wanted) => fields.find(([name]) => name.toLowerCase() === wanted)?.[1];
+    const isHTTP = field(record, "content-type")?.startsWith("application/http");
+    return { problem, record: { file, offset, length, isCompressed, count: found.length,
+        id: field(record, "warc-record-id"), type: field(record, "warc-type"), blockDigest: field(record, "warc-block-digest"),
+        payloadDigest: field(record, "warc-payload-digest") ?? first.digest, serverDate: isHTTP ? field(http, "date") : undefined } };
 }

@@ -82,18 +82,18 @@ function fileFacts({ item, archive }) {
 
 function recordParts({ record, problem }) {
     if (!record) return [make("p", { text: message("report.no-record") })];
-    const { name, id, type, blockDigest, payloadDigest, filename, offset, length, count } = record;
+    const { id, type, blockDigest, payloadDigest, file, offset, length, count } = record;
     return [
         facts([
             ["record-id", code(plain(id, 200))],
             ["record-type", plain(type, 40)],
             ["block-digest", code(plain(blockDigest, 200))],
             ["payload-digest", code(plain(payloadDigest, 200))],
-            ["place", code(plain(name ?? filename, 400)), " ", message("report.place", { offset: String(offset), length: String(length) })],
+            ["place", file && code(plain(file, 400)), " ", message("report.place", { offset: String(offset), length: String(length) })],
         ]),
         type === "revisit" && make("p", { text: message("report.revisit") }),
         count > 1 && make("p", { text: message("report.several-records", { n: count }) }),
-        problem && make("p", { text: message("report.no-header", { reason: plain(problem.message, 200) }) }),
+        problem && make("p", { text: message("report.no-header", { reason: plain(problem, 200) }) }),
     ];
 }
 

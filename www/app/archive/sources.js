@@ -6,12 +6,9 @@ import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
-import { openWACZ } from "../core/wacz-file.js";
 
-const datapackageBytesMax = 16 << 20;
 const sourcesMax = 5;
 const pagesMax = 20;
-const candidatesMax = 50;
 
 /**
  * @param {import("../core/api.js").Archive} archive
@@ -27,7 +24,7 @@ export function sourceSection(archive) {
     async function load() {
         retry = null;
         try {
-            const sources = await sourcesOf(archive);
+            const { sources = [] } = archive;
             const rows = await Promise.all(sources.slice(0, sourcesMax).map((source) => sourceRow(archive, source)));
             if (!isOpen || rows.length === 0) return;
             element.replaceChildren(make("section", { class: "sources", "aria-labelledby": "sources-title" },
@@ -44,14 +41,8 @@ export function sourceSection(archive) {
     } };
 }
 
-async function sourcesOf(archive) {
-    const { sources } = JSON.parse(await (await openWACZ(archive)).text("datapackage.json", datapackageBytesMax));
-    return Array.isArray(sources) ? sources.filter((source) => source !== null && typeof source === "object") : [];
-}
-
-async function sourceRow(archive, { title, path, hash }) {
-    const sha256 = /^sha-?256:([0-9a-f]{64})$/i.exec(hash ?? "")?.[1].toLowerCase();
-    const original = sha256 ? await inLibrary(plain(path, 255), sha256) : null;
+async function sourceRow(archive, { title, path, sha256, archive: id }) {
+    const original = id ? await api.details({ kind: "archive", id }).catch(ifRemoved) : null;
     const result = make("span", { role: "status" });
     const button = make("button", { type: "button", text: message("sources.check"), on: { click: check } });
 
@@ -72,30 +63,24 @@ async function sourceRow(archive, { title, path, hash }) {
     return make("div", { class: "source" },
         make("p", {}, original ? make("a", { href: tabURL(original), dir: "auto", text: name }) : make("span", { dir: "auto", text: name }),
             " ", original ? trustMark(original) : message("sources.absent")),
-        sha256 && make("p", { class: "quiet" }, "SHA-256 ", make("code", { text: sha256 })),
+        sha256 && make("p", { class: "quiet" }, "SHA-256 ", make("code", { text: plain(sha256, 64) })),
         original && make("p", {}, button, " ", result));
 }
 
-/** The archive in the library that is exactly this file. */
-async function inLibrary(fileName, sha256) {
-    const { items } = await api.filteredArchives({ q: fileName, tag: [] }, { offset: 0, limit: candidatesMax });
-    // A list has only the start of the hash.
-    for (const item of items.filter(({ replayCollection }) => replayCollection.endsWith(`-${sha256.slice(0, 12)}`))) {
-        const found = await api.details(item);
-        if (found.sha256 === sha256) return found;
-    }
-    return null;
+/** It was in the library a moment ago. */
+function ifRemoved(error) {
+    if (error.status === 404) return null;
+    throw error;
 }
 
 /** Compares the bytes of the records, of up to 2,000 captures. */
 async function compare(archive, original) {
-    const files = [archive, original].map((item) => ({ item, wacz: openWACZ(item) }));
     let [same, total, cursor] = [0, 0, undefined];
     for (let page = 0; page < pagesMax && (page === 0 || cursor); page += 1) {
         const list = await api.urls(archive, { cursor });
         for (const { url, timestamp } of list.urls) {
             total += 1;
-            const [own, others] = await Promise.all(files.map((file) => recordHashes(file, url, timestamp)));
+            const [own, others] = await Promise.all([archive, original].map((item) => recordHashes(item, url, timestamp)));
             if (own.length > 0 && own.every((hash) => others.includes(hash))) same += 1;
         }
         cursor = list.next;
@@ -103,13 +88,7 @@ async function compare(archive, original) {
     return { same, total, isAll: !cursor };
 }
 
-async function recordHashes({ item, wacz }, url, timestamp) {
-    const entries = (await api.indexEntries(item.id, url, timestamp)).filter((entry) => entry.url === url && entry.timestamp === timestamp);
-    const file = await wacz;
-    return Promise.all(entries.map(async ({ filename, offset, length }) => {
-        const entry = file.entry(`archive/${filename}`);
-        const bytes = await new Response(await file.stream(entry, Number(offset), Number(length))).arrayBuffer();
-        const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-        return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    }));
+async function recordHashes({ id }, url, timestamp) {
+    const records = await api.records(id, { url, timestamp }, true);
+    return records.map(({ sha256 }) => sha256).filter(Boolean);
 }

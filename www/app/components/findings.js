@@ -58,14 +58,14 @@ function issueRow(issue, archive) {
             make("ul", {}, ...findings.map(findingRow))));
 }
 
-function urlRow({ url, isWhole }, { cause, effect, findings }, archive) {
+function urlRow(url, { cause, effect, findings }, archive) {
     const text = plainURL(url, 400);
     // A capture that the index doesn't list can't be opened.
-    const isListed = findings.some(({ code, what }) => code !== "record-unindexed" && what.includes(url));
-    const canOpen = archive && isWhole && isListed;
+    const isListed = findings.some(({ code, urls = [] }) => code !== "record-unindexed" && urls.includes(url));
     return make("li", {},
-        canOpen ? make("a", { class: "url", dir: "ltr", href: pageURL(archive, url), text }) : make("span", { class: "url", dir: "ltr", text }),
-        archive && isWhole && effect !== "tools" && otherCopies(archive, url, effect === "untrue" || cause === "changed-records"));
+        archive && isListed ? make("a", { class: "url", dir: "ltr", href: pageURL(archive, url), text })
+            : make("span", { class: "url", dir: "ltr", text }),
+        archive && effect !== "tools" && otherCopies(archive, url, effect === "untrue" || cause === "changed-records"));
 }
 
 function findingRow({ code, what, location, consequence }) {

@@ -6,8 +6,8 @@ import { plain } from "../core/dom.js";
 /**
  * @typedef {import("../core/api.js").Finding} Finding
  * @typedef {{cause: string, effect: "see"|"untrue"|"tools", severity: Finding["severity"], title: string, text: string,
- *   urls: {url: string, isWhole: boolean}[], urlCount: number, findings: Finding[]}} Issue `effect`: what you'll see, what may be
- *   untrue, or what only other programs notice; `isWhole`: the server cuts long URLs; `urlCount` can be more than `urls`
+ *   urls: string[], urlCount: number, findings: Finding[]}} Issue `effect`: what you'll see, what may be untrue, or what only
+ *   other programs notice; `urlCount` can be more than `urls`
  */
 
 /** What is noticed of a cause, and the codes of its findings. All other codes are causes of their own. */
@@ -30,14 +30,9 @@ const causes = {
     zip: ["untrue", "zip-duplicate-name", "zip-readers-disagree", "zip-unsafe-name"],
 };
 const causeOfCode = new Map(Object.entries(causes).flatMap(([cause, [, ...codes]]) => codes.map((code) => [code, cause])));
-/** The codes of findings that name URLs, at their end. Others can contain text that only looks like one. */
-const codesWithURLs = new Set(["warc-damaged", "http-head-too-long", "index-no-record", "record-unindexed", "index-other-record",
-    "page-uncaptured", "revisit-unresolved", "resource-hash", "crc-differs", "entry-damaged", "block-digest", "payload-digest"]);
 const severities = ["error", "warning", "notice"];
 const effects = ["see", "untrue", "tools"];
 const textCharactersMax = 1000;
-// Where the server cuts a URL.
-const cutLengths = [300, 500];
 
 /**
  * @param {Finding[]} findings
@@ -55,10 +50,10 @@ export function issuesOf(findings) {
         || severities.indexOf(one.severity) - severities.indexOf(other.severity));
 }
 
-function causeOf({ code, severity, what }) {
+function causeOf({ code, severity, urls = [] }) {
     // A missing file without captures isn't noticed in replay.
     if (code === "resource-missing" && severity !== "error") return code;
-    if (causeOfCode.get(code) === "changed" && /\brecords? in it can't be read\b/.test(what)) return "changed-records";
+    if (causeOfCode.get(code) === "changed" && urls.length > 0) return "changed-records";
     if (causeOfCode.has(code)) return causeOfCode.get(code);
     if (!code.startsWith("signature-")) return code;
     return severity === "notice" ? "signature-notes" : "signature";
@@ -82,10 +77,9 @@ function issue(cause, group) {
 /** The number of captures, files or lines that an issue is about. */
 function countOf(cause, findings, urlCount) {
     const byCode = new Map();
-    for (const { code, what } of findings) {
-        const total = /^[\d,]+ more issues? of this kind, ([\d,]+) in total\.$/.exec(what)?.[1];
-        byCode.set(code, total ? Number(total.replaceAll(",", "")) : (byCode.get(code) ?? 0) + 1);
-    }
+    for (const { code } of findings) byCode.set(code, (byCode.get(code) ?? 0) + 1);
+    // A finding with a total stands for those that aren't listed.
+    for (const { code, total } of findings) if (total) byCode.set(code, total);
     if (cause === "unreadable" || cause === "changed-records") return urlCount;
     if (cause !== "index") return [...byCode.values()].reduce((sum, count) => sum + count, 0);
     // A capture that the index doesn't list, and the line that should list it, are the same one.
@@ -95,22 +89,15 @@ function countOf(cause, findings, urlCount) {
 }
 
 function urlsIn(findings) {
-    const urls = new Map();
-    let more = 0;
-    for (const { code, what } of findings) {
-        if (!codesWithURLs.has(code)) continue;
-        for (const [url] of what.matchAll(/(?<=\s)(?:https?|ftp|file|urn|data|dns):\S+/gi)) {
-            urls.set(url, { url, isWhole: !cutLengths.includes(url.length) });
-        }
-        more += Number(/ and (\d+) more$/.exec(what)?.[1] ?? 0);
-    }
-    return { urls: [...urls.values()], urlCount: urls.size + more };
+    const urls = new Set(findings.flatMap((finding) => finding.urls ?? []));
+    const unlisted = findings.reduce((sum, { urls: some = [], urlCount = some.length }) => sum + urlCount - some.length, 0);
+    return { urls: [...urls], urlCount: urls.size + unlisted };
 }
 
 /**
  * @param {Issue[]} issues
  * @returns {string} all that is known of them, for a message to the person who made the file
  */
-export const issueText = (issues) => issues.map(({ title, text, urls, findings }) => [title, text, ...urls.map(({ url }) => `  ${url}`),
+export const issueText = (issues) => issues.map(({ title, text, urls, findings }) => [title, text, ...urls.map((url) => `  ${url}`),
     ...findings.map(({ severity, code, what, location }) => `  ${severity} ${code}: ${what}${location ? ` (${location})` : ""}`),
 ].filter(Boolean).join("\n")).join("\n\n");

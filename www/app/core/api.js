@@ -15,14 +15,16 @@ export * from "./library-api.js";
  * @typedef {{position: number, list: "pages"|"extraPages"|"detected", url: string, timestamp?: string, capturedAt?: string,
  *   title?: string, archive?: string}} Page
  * @typedef {{severity: "notice"|"warning"|"error", code: string, what: string, location?: string,
- *   consequence?: string}} Finding
+ *   consequence?: string, urls?: string[], urlCount?: number, total?: number}} Finding `urls`: the first captures or pages that it is
+ *   about; `urlCount`: their number, if it's more; `total`: how many findings with its code there are, if it stands for others
  * @typedef {{kind: "archive", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number, pagesDetected?: boolean,
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, thumbnail?: string, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string, verificationSummary?: Summary,
- *   verificationReport?: Report, saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`:
- *   the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
+ *   verificationReport?: Report,
+ *   sources?: {title?: string, path?: string, sha256?: string, archive?: string}[],
+ *   saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`: the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
  * @typedef {{checked: number, failed: number, without: number}} Tally
  * @typedef {{outcome: string, contents: "verified"|"incomplete"|"failed", signer?: string, verifiedAt: string,
  *   state?: string, signature: "none"|"valid"|"untrusted"|"invalid"|"unreadable"}} Summary
@@ -46,8 +48,9 @@ export * from "./library-api.js";
  *   timestamp?: string}} Suggestion
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
  *   length?: number, archive?: string, captures?: number}} ListedURL
- * @typedef {{url: string, timestamp: string, mime?: string, status?: string, digest?: string, filename: string, offset: string,
- *   length: string}} IndexEntry `offset` and `length`: of the record in the WARC file, in bytes
+ * @typedef {{url: string, timestamp: string, mime?: string, status?: number, digest?: string, file?: string, offset: number, length: number,
+ *   isCompressed?: boolean, record?: [string, string][], http?: [string, string][], sha256?: string, problem?: string}} WARCRecord `file`:
+ *   its WARC file in the ZIP; `problem`: why the record can't be read
  * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number,
@@ -144,15 +147,12 @@ export async function capturesInLibrary(url, limit, signal) {
 
 /**
  * @param {string} id of an archive
- * @param {string} url
- * @param {string} timestamp 14 or 17 digits
- * @returns {Promise<IndexEntry[]>} the captures of the URL at this time
+ * @param {{url: string, timestamp: string}} capture exactly as in the index
+ * @param {boolean} [hashes] whether the bytes of each record are hashed
+ * @returns {Promise<WARCRecord[]>} without their bodies
  */
-export async function indexEntries(id, url, timestamp) {
-    const query = new URLSearchParams({ url, matchType: "exact", from: timestamp, to: timestamp, limit: 100, output: "json" });
-    const lines = await (await request(`/c/${encodeURIComponent(id)}/cdx?${query}`)).text();
-    return lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-}
+export const records = async (id, { url, timestamp }, hashes = false) =>
+    (await read(`${path({ kind: "archive", id })}/records?${encoded([["url", url], ["ts", timestamp], ["hashes", hashes && "true"]])}`)).records;
 
 /**
  * @param {string} typed
