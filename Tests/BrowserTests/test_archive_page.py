@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from support.archives import write_archive, write_captures
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.journey import SITE, TITLE, expect_home, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
@@ -337,8 +337,10 @@ def test_tabs_are_read_again_when_the_server_is_back(host, browser, tmp_path):
     page = browser.page
     browser.allow("Failed to load resource|net::ERR")
     host.add(write_archive(tmp_path / "lamp.wacz", "Lamps", {"https://lamp.example/": "<title>Lamp</title>"}))
-    with page.expect_response("**/url-list.js"):
-        open_page(host, page, "lamp", "details")
+    open_page(host, page, "lamp", "details")
+    expect_loaded(page)
+    # All that the tab is made of has loaded.
+    page.evaluate("import('/app/archive/url-list.js').then(() => true)")
     host.stop()
     open_tab(page, "URLs")
     expect(page.get_by_role("alert")).to_be_visible()

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from support.archives import write_archive, write_captures
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.journey import SITE, TITLE
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer
@@ -166,7 +166,7 @@ def test_results_have_the_focus(library, page):
 def test_keyboard_only(library, page):
     """`/`, arrows, Escape and Enter. The suggestion that is chosen is the combobox's active descendant."""
     page.goto(library.home)
-    expect(page.get_by_role("heading", name="Library", level=1)).to_be_visible()
+    expect_loaded(page)
     page.keyboard.press("/")
     expect(field(page)).to_be_focused()
     page.keyboard.type("common limp")

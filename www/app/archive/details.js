@@ -2,6 +2,8 @@
 import "../messages/en/archive.js";
 import { isUnavailable } from "../components/availability.js";
 import { findingList, findingSummary } from "../components/findings.js";
+import { listDownload } from "../components/list-download.js";
+import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
 import { moment, size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
@@ -29,7 +31,8 @@ export function createTab({ item, onFindings }) {
 
     function showIssues(shown) {
         issues.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
-            make("h2", { id: "findings-title", text: message("details.issues") }), findingList(shown, item))]));
+            make("h2", { id: "findings-title", text: message("details.issues") }), findingList(shown, item),
+            listDownload((format) => api.listFile(item, "issues", {}, format)))]));
     }
     if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));
     else showIssues(issuesOf(item));

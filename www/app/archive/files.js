@@ -26,6 +26,10 @@ export function createTab({ item, counts, exporter }) {
         [name, make("a", { href: tabURL(item, "files", { type: name }), text: message(`files.${name}`) })]));
     const range = make("p", { class: "quiet range" });
     const saving = make("div", { class: "save-files" });
+    // The URLs of files that were selected, of all kinds.
+    const chosen = new Set();
+    const saveChosen = make("button", { type: "button", class: "primary", hidden: true,
+        on: { click: () => exporter.prepare({ kind: "files", urls: [...chosen] }) } });
     const problems = make("div");
     const list = make("ul", { class: "files" });
     const reader = cursorReader({
@@ -36,7 +40,7 @@ export function createTab({ item, counts, exporter }) {
         },
         onRows(files, isFirst) {
             if (isFirst) list.replaceChildren();
-            list.append(...files.map((file) => (kind === "images" ? imageCard : fileRow)(item, file)));
+            list.append(...files.map((file) => (kind === "images" ? imageCard : fileRow)(item, file, item.kind === "archive" && checkbox(file.url))));
         },
         onState({ count, isBusy, hasMore, error, wasStopped }) {
             problems.replaceChildren(...(error ? [errorBlock(error, message("files.failed"))] : []));
@@ -54,7 +58,7 @@ export function createTab({ item, counts, exporter }) {
     const element = make("section", { class: "file-list", "aria-labelledby": "files-title" },
         make("h2", { id: "files-title", class: "visually-hidden", text: message("tab.files") }),
         make("div", { class: "list-bar" }, make("nav", { class: "kinds", "aria-label": message("files.kinds") }, ...Object.values(links)),
-            range, reader.stop, saving), problems, list, reader.element);
+            range, reader.stop, saving, saveChosen), problems, list, reader.element);
     list.addEventListener("click", () => history.replaceState({ ...history.state, rows: reader.count, top: scrollY }, ""));
 
     /** Opens the first kind of which there are files. */
@@ -62,6 +66,17 @@ export function createTab({ item, counts, exporter }) {
         const found = await counts().catch(() => null);
         const has = new Set(found?.types.map(({ type }) => type));
         return Object.keys(kinds).find((name) => kinds[name].some((type) => has.has(type))) ?? "images";
+    }
+
+    function checkbox(url) {
+        const box = make("input", { type: "checkbox", "aria-label": message("files.select", { name: nameOf(url) }), on: { change: () => {
+            if (box.checked) chosen.add(url);
+            else chosen.delete(url);
+            saveChosen.hidden = chosen.size === 0;
+            saveChosen.textContent = message("files.save-selected", { n: chosen.size });
+        } } });
+        box.checked = chosen.has(url);
+        return box;
     }
 
     function showSaving() {
@@ -96,7 +111,7 @@ export function createTab({ item, counts, exporter }) {
 
 const nameOf = (url) => plain(decodeName(url), 200) || plain(hostOf(url), 200) || plainURL(url, 200);
 
-function imageCard(item, file) {
+function imageCard(item, file, box) {
     const name = nameOf(file.url);
     const time = timeOf(file.timestamp);
     const path = api.originalFile(item, file);
@@ -107,14 +122,14 @@ function imageCard(item, file) {
     return make("li", {},
         make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), title: plainURL(file.url, 400) }, picture,
             make("span", { class: "name", dir: "auto", text: name })),
-        time && make("time", { class: "quiet", datetime: time, text: day(time) }),
+        box, time && make("time", { class: "quiet", datetime: time, text: day(time) }),
         downloadLink(item, file, name));
 }
 
-function fileRow(item, file) {
+function fileRow(item, file, box) {
     const name = nameOf(file.url);
     const time = timeOf(file.timestamp);
-    return make("li", {},
+    return make("li", {}, box,
         make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), dir: "auto", text: name }),
         make("span", { class: "url quiet", dir: "ltr", text: plainURL(file.url, 400) }),
         time && make("time", { class: "quiet", datetime: time, text: day(time) }),

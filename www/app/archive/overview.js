@@ -65,7 +65,7 @@ function mainPage(item) {
     const contents = [archiveMark(item, "large"), make("span", { class: "about" }, title,
         make("span", { class: "url", dir: "ltr", text: url }),
         time && make("time", { datetime: time, text: moment(time) }))];
-    api.pages(item, { query: main.url, limit: 20 }).then(({ pages }) => {
+    api.pages(item, { q: main.url }, { limit: 20 }).then(({ pages }) => {
         const page = pages.find((one) => one.url === main.url && (!main.timestamp || one.timestamp === main.timestamp))
             ?? pages.find((one) => one.url === main.url);
         if (plain(page?.title)) title.textContent = plain(page.title, 200);

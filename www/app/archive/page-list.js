@@ -1,6 +1,7 @@
 /** The list of the pages of an archive or collection. */
 import "../messages/en/archive.js";
 import { isUnavailable } from "../components/availability.js";
+import { listDownload } from "../components/list-download.js";
 import { errorBlock } from "../components/messages.js";
 import { windowedList } from "../components/windowed-list.js";
 import * as api from "../core/api.js";
@@ -10,16 +11,14 @@ import { moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 import { plainURL } from "../core/text.js";
-import { isIn, readSpan } from "./periods.js";
+import { readSpan } from "./periods.js";
 import { spanText } from "./span-text.js";
 
 const typingMilliseconds = 200;
 const narrowPixels = 640;
 const wholeMax = 10_000;
 const rowsOfOneScreen = 40;
-// A span of time is looked for in the list itself, in requests of this size.
-const pagesPerRequest = 1000;
-const pagesSearchedMax = 100_000;
+const sorts = ["title", "newest", "oldest", "url"];
 
 /**
  * @param {import("./archive-page.js").Context} context
@@ -30,11 +29,14 @@ export function createTab({ item, counts }) {
     let loaded = null;
     let timer;
     let problem = null;
-    // What was found in a span of time, and how many pages were searched for it.
-    let found = null;
     const search = make("input", { type: "search", placeholder: message("pages.filter"), "aria-label": message("pages.filter"), dir: "auto",
         on: { input: whenTyped } });
+    const sort = make("select", { "aria-label": message("list.sort"), on: { change: () => change({ sort: sort.value }) } },
+        make("option", { value: "", text: message("pages.sort-archive") }),
+        ...sorts.map((name) => make("option", { value: name, text: message(`pages.sort-${name}`) })));
+    const once = make("input", { type: "checkbox", on: { change: () => change({ collapse: once.checked ? "url" : "" }) } });
     const range = make("p", { class: "quiet range" });
+    const download = listDownload((format) => api.listFile(item, "pages", wantedPages(), format));
     const chips = make("ul", { class: "tags", "aria-label": message("list.filters"), hidden: true });
     const problems = make("div");
     const note = make("div", { class: "list-note" });
@@ -43,72 +45,55 @@ export function createTab({ item, counts }) {
         shape: (width) => ({ rem: width < narrowPixels ? 4.25 : 2.75, columns: 1 }), onLoad });
     const element = make("section", { class: "page-list", "aria-labelledby": "pages-title" },
         make("h2", { id: "pages-title", class: "visually-hidden", text: message("tab.pages") }),
-        make("div", { class: "list-bar" }, search, range, all), chips, note, problems, list.element);
+        make("div", { class: "list-bar" }, search, sort, make("label", { class: "choice" }, once, message("pages.once")), range, all, download), chips, note, problems, list.element);
     const server = followServer({ onBack: () => problem?.status === 0 && load() });
     // Back leads to the same rows.
     list.element.addEventListener("click", () => history.replaceState({ ...history.state, top: scrollY }, ""));
 
     function whenTyped() {
         clearTimeout(timer);
-        timer = setTimeout(() => {
-            filter = { ...filter, q: search.value.trim() };
-            history.replaceState({ ...history.state, top: 0 }, "", tabURL(item, "pages", filter));
-            load();
-        }, typingMilliseconds);
+        timer = setTimeout(() => change({ q: search.value.trim() }), typingMilliseconds);
+    }
+
+    function change(changes) {
+        filter = { ...filter, ...changes };
+        history.replaceState({ ...history.state, top: 0 }, "", tabURL(item, "pages", filter));
+        load();
+    }
+
+    /** The filter as the server reads it. */
+    function wantedPages() {
+        const { q, sort: order, collapse } = filter;
+        return { q, sort: sorts.includes(order) ? order : "", collapse: collapse === "url" ? collapse : "", ...readSpan(filter) };
     }
 
     async function read(offset, limit, signal) {
-        const span = readSpan(filter);
-        if (!span) {
-            const answer = await api.pages(item, { offset, limit, query: filter.q ?? "", signal });
-            return { total: answer.total, items: answer.pages };
-        }
-        found ??= searchSpan(span, signal).catch((error) => {
-            found = null;
-            throw error;
-        });
-        const { pages } = await found;
-        return { total: pages.length, items: pages.slice(offset, offset + limit) };
-    }
-
-    /** Looks for the pages of a span of time, since the server's list has no filter for it. */
-    async function searchSpan(span, signal) {
-        const pages = [];
-        let searched = 0;
-        let total = 1;
-        while (searched < Math.min(total, pagesSearchedMax)) {
-            const answer = await api.pages(item, { offset: searched, limit: pagesPerRequest, query: filter.q ?? "", signal });
-            ({ total } = answer);
-            searched += pagesPerRequest;
-            pages.push(...answer.pages.filter(({ timestamp = "" }) => timestamp && isIn(span, timestamp)));
-        }
-        return { pages, searched: searched < total ? searched : 0 };
+        const { total, pages } = await api.pages(item, wantedPages(), { offset, limit, signal });
+        return { total, items: pages };
     }
 
     async function load(top = 0) {
-        found = null;
         loaded = JSON.stringify(filter);
         showChips();
         await list.load(top);
     }
 
-    async function onLoad({ total, error }) {
+    function onLoad({ total, error }) {
         problem = error;
         problems.replaceChildren(...(error ? [errorBlock(error, message("pages.failed")), retryButton(error)] : []));
         list.element.hidden = total === 0;
         const isFiltered = Boolean(filter.q || readSpan(filter));
         search.parentElement.hidden = !error && total === 0 && !isFiltered;
         all.hidden = total <= rowsOfOneScreen || total > wholeMax;
+        download.hidden = total === 0;
         if (error) return;
         const text = message(isFiltered ? "pages.found" : "count.pages", { n: total });
         if (range.textContent !== text && isFiltered) announce(text);
         range.textContent = text;
-        note.replaceChildren(...await notes(total, isFiltered));
+        note.replaceChildren(...notes(total, isFiltered));
     }
 
-    async function notes(total, isFiltered) {
-        const searched = (await found)?.searched;
-        if (searched) return [make("p", { class: "note", text: message("pages.searched", { n: searched }) })];
+    function notes(total, isFiltered) {
         if (list.item(0)?.list === "detected") return [make("p", { class: "note quiet", text: message("pages.detected", { kind: item.kind }) })];
         return total === 0 && !isFiltered ? [emptyState()] : [];
     }
@@ -132,7 +117,7 @@ export function createTab({ item, counts }) {
         chips.hidden = !span;
         if (!span) return;
         const text = spanText(span);
-        chips.replaceChildren(make("li", {}, make("a", { class: "tag", href: tabURL(item, "pages", { q: filter.q }),
+        chips.replaceChildren(make("li", {}, make("a", { class: "tag", href: tabURL(item, "pages", { ...filter, after: "", before: "" }),
             "aria-label": message("list.remove-filter", { text }) }, make("span", { text }), make("span", { "aria-hidden": "true", text: "×" }))));
     }
 
@@ -149,6 +134,8 @@ export function createTab({ item, counts }) {
         async show(wanted = {}) {
             filter = wanted;
             if (document.activeElement !== search) search.value = filter.q ?? "";
+            sort.value = sorts.includes(filter.sort) ? filter.sort : "";
+            once.checked = filter.collapse === "url";
             const { top = 0 } = history.state ?? {};
             if (JSON.stringify(filter) !== loaded) await load(top);
             else if (top > 0) scrollTo(0, top);
@@ -170,7 +157,8 @@ function pageRow(item, page) {
     const member = item.kind === "collection" && item.members.find(({ id }) => id === page.archive);
     return make("div", { class: "page-line" },
         make("a", { href: pageURL(item, page.url, page.timestamp), dir: "auto", text: plain(page.title) || url }),
-        make("span", { class: "url", dir: "ltr", title: url, text: shown }),
+        make("span", { class: "url", dir: "ltr", title: url }, shown,
+            page.copies > 1 && make("span", { class: "copies", text: message("pages.copies", { n: page.copies }) })),
         member && make("span", { class: "member", dir: "auto", text: plain(member.title, 80) || member.id }),
         page.capturedAt && make("time", { datetime: page.capturedAt, title: page.capturedAt, text: moment(page.capturedAt) }));
 }

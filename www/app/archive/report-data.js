@@ -28,7 +28,7 @@ export async function reportData(item, { page, ts = "" }) {
 }
 
 async function titleOf(archive, { url, timestamp }) {
-    const { pages } = await api.pages(archive, { query: withoutFragment(url) });
+    const { pages } = await api.pages(archive, { q: withoutFragment(url) });
     const same = pages.filter((page) => page.url === url);
     return (same.find((page) => page.timestamp?.slice(0, 14) === timestamp.slice(0, 14)) ?? same[0])?.title;
 }

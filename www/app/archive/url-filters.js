@@ -7,6 +7,7 @@ import { typeName, typeNames } from "./type-names.js";
 const typingMilliseconds = 250;
 const matches = ["contains", "prefix", "exact", "pattern"];
 const statuses = ["2xx", "3xx", "4xx", "5xx"];
+const sorts = ["newest", "oldest", "largest"];
 const methods = ["GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE"];
 const digits = (text) => text.trim().replaceAll("-", "");
 
@@ -36,7 +37,9 @@ export function urlFilters(onChange) {
         method: menu(message("urls.method"), methods.map((name) => [name, name]), message("urls.method.all")),
         after: time(message("urls.after")),
         before: time(message("urls.before")),
+        sort: menu(message("list.sort"), sorts.map((name) => [name, message(`urls.sort-${name}`)]), message("urls.sort-url")),
     };
+    const isFilter = ([name, value]) => value && name !== "match" && name !== "sort";
     // On a narrow screen, the list begins below two filters.
     const more = make("button", { type: "button", class: "more-filters", "aria-expanded": "false", text: message("urls.more-filters"),
         on: { click: () => showWhole(!element.classList.contains("whole")) } });
@@ -58,8 +61,10 @@ export function urlFilters(onChange) {
     });
     return {
         element,
+        /** Beside the list, since it isn't a filter. */
+        sort: fields.sort,
         read: () => Object.fromEntries(values().filter(([, value]) => value)),
-        isActive: () => values().some(([name, value]) => name !== "match" && value),
+        isActive: () => values().some(isFilter),
 
         /** @returns {string} why the filter can't be used; empty if it can */
         problem() {
@@ -69,7 +74,7 @@ export function urlFilters(onChange) {
 
         /** @returns {string} what to say if there are no captures */
         emptyText() {
-            if (!values().some(([name, value]) => name !== "match" && value)) return message("urls.none");
+            if (!values().some(isFilter)) return message("urls.none");
             const needsHost = fields.q.value && ["prefix", "exact"].includes(fields.match.value);
             return needsHost ? message("urls.none-without-host", { match: message(`urls.match.${fields.match.value}`) })
                 : message("urls.none-match");

@@ -1,6 +1,7 @@
 /** The list of all captured URLs of an archive or collection, with filters. */
 import "../messages/en/archive.js";
 import { cursorReader } from "../components/cursor-reader.js";
+import { listDownload } from "../components/list-download.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { completeURL, isWords } from "../core/captures.js";
@@ -12,6 +13,9 @@ import { plainURL } from "../core/text.js";
 import { exactMoment, timeOf } from "../core/times.js";
 import { downloadLink } from "./download-link.js";
 import { urlFilters } from "./url-filters.js";
+
+// The server lists no more in another order than that of the index.
+const sortedMax = 1000;
 
 /**
  * @param {import("./archive-page.js").Context} context
@@ -40,7 +44,9 @@ export function createTab({ item, counts }) {
         rows);
     const reader = cursorReader({
         read: async (cursor, limit, signal) => {
-            const found = await api.urls(item, { ...form.read(), cursor, limit }, signal);
+            const filter = form.read();
+            // A sorted list has one part.
+            const found = await api.urls(item, { ...filter, cursor, limit: filter.sort ? sortedMax : limit }, signal);
             return { rows: found.urls, next: found.next };
         },
         onRows(found, isFirst) {
@@ -49,9 +55,10 @@ export function createTab({ item, counts }) {
         },
         onState: showState,
     });
+    const download = listDownload((format) => api.listFile(item, "urls", form.read(), format));
     const element = make("section", { class: "url-list", "aria-labelledby": "urls-title" },
         make("h2", { id: "urls-title", class: "visually-hidden", text: message("tab.urls") }), form.element,
-        make("p", { class: "list-state" }, range, " ", reader.stop), problems, table, reader.element);
+        make("div", { class: "list-bar list-state" }, form.sort, make("p", {}, range, " ", reader.stop), download), problems, table, reader.element);
     // Back leads to the same rows: their number is kept, and the position in the list.
     table.addEventListener("click", () => history.replaceState({ ...history.state, rows: reader.count, top: scrollY }, ""));
     // Without the counts, the list still works.
@@ -90,13 +97,15 @@ export function createTab({ item, counts }) {
         }
         if (isBusy) table.setAttribute("aria-busy", "true");
         else table.removeAttribute("aria-busy");
-        table.hidden = rows.childElementCount === 0;
+        table.hidden = download.hidden = rows.childElementCount === 0;
         if (!isBusy) range.replaceChildren(rangeText(state), ...whyNot(state));
     }
 
     function rangeText({ count, wasStopped, hasMore, error }) {
         if (error && count === 0) return "";
         if (count === 0) return wasStopped ? message("urls.stopped") : form.emptyText();
+        const { sort } = form.read();
+        if (sort && count === sortedMax) return message(`urls.first-${sort}`, { n: count });
         if (total?.urls !== undefined && !form.isActive()) return message("urls.all", { captures: total.captures, urls: total.urls });
         return hasMore ? message("urls.first", { n: count }) : message("count.captures", { n: count });
     }

@@ -17,4 +17,4 @@ export function isUnavailable(item) {
  * @returns {string} one or two words for a list; empty when everything is available
  */
 export const unavailabilityMark = ({ kind, availability }) =>
-    (states[kind]?.includes(availability) ? message(`availability.${availability}`) : "");
+    (states[kind === "collection" ? kind : "archive"].includes(availability) ? message(`availability.${availability}`) : "");

@@ -13,7 +13,7 @@ export * from "./library-api.js";
  * @typedef {{captures: Capture[], total: number, position: number, closest?: Capture}} CaptureList `position`: the
  *   number of captures before the listed ones; `closest`: the capture that replay shows for the requested time
  * @typedef {{position: number, list: "pages"|"extraPages"|"detected", url: string, timestamp?: string, capturedAt?: string,
- *   title?: string, archive?: string}} Page
+ *   title?: string, archive?: string, copies?: number}} Page `copies`: pages with this URL, of which this is the newest
  * @typedef {{severity: "notice"|"warning"|"error", code: string, what: string, location?: string,
  *   consequence?: string, urls?: string[], urlCount?: number, total?: number}} Finding `urls`: the first captures or pages that it is
  *   about; `urlCount`: their number, if it's more; `total`: how many findings with its code there are, if it stands for others
@@ -86,13 +86,28 @@ export const openOrigin = async (target) => (await (await change("POST", `${path
 
 /**
  * @param {import("./route-types.js").Target} target
- * @param {{offset?: number, limit?: number, query?: string, signal?: AbortSignal}} [choice]
+ * @param {import("./route-types.js").PageFilter} [filter]
+ * @param {{offset?: number, limit?: number, signal?: AbortSignal}} [part]
  * @returns {Promise<{total: number, pages: Page[]}>}
  */
-export function pages(target, { offset = 0, limit = 100, query = "", signal } = {}) {
-    const parameters = `offset=${offset}&limit=${limit}&q=${encodeURIComponent(query)}`;
-    return read(`${path(target)}/pages?${parameters}`, { signal });
-}
+export const pages = (target, filter = {}, { offset = 0, limit = 100, signal } = {}) =>
+    read(`${path(target)}/pages?${encoded([...Object.entries(filter), ["offset", String(offset)], ["limit", String(limit)]])}`, { signal });
+
+/**
+ * @param {import("./route-types.js").Target} target
+ * @param {"pages"|"urls"|"issues"} list
+ * @param {Object<string, string|undefined>} filter as for the list
+ * @param {"csv"|"json"} format
+ * @returns {string} the URL of the whole list as a file
+ */
+export const listFile = (target, list, filter, format) => `${path(target)}/${list}?${encoded([...Object.entries(filter), ["format", format]])}`;
+
+/**
+ * @param {import("./route-types.js").Search} search
+ * @param {"csv"|"json"} format
+ * @returns {string} the URL of all hits as a file
+ */
+export const searchFile = ({ words, ...filters }, format) => `/api/search?${encoded([["q", words], ...Object.entries(filters), ["format", format]])}`;
 
 /**
  * @param {import("./route-types.js").Target} target
@@ -287,7 +302,7 @@ export const verify = ({ id }) => change("POST", `${path({ kind: "archive", id }
  * Prepares a file for download. The server stops if the signal is aborted.
  *
  * @param {Archive|Collection} item
- * @param {{kind?: "repaired"|"page"|"files", url?: string, timestamp?: string, type?: string}} order empty for a collection
+ * @param {{kind?: "repaired"|"page"|"files", url?: string, timestamp?: string, type?: string, urls?: string[]}} order empty for a collection
  * @param {AbortSignal} signal
  * @returns {Promise<{url: string, name: string, size: number, result: {captureCount?: number, pageCount?: number, fileCount?: number,
  *   changes: string[], missing: string[], findings: Finding[]}}>}

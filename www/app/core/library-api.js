@@ -19,7 +19,7 @@ export async function filteredArchives(filter, { offset, limit, signal }) {
  */
 export const facets = (filter = { tag: [] }, signal) => read(`/api/facets?${libraryQuery(filter)}`, { signal });
 
-const libraryQuery = ({ q, tag, site, year, state, sort }) =>
+export const libraryQuery = ({ q, tag, site, year, state, sort }) =>
     encoded([["q", q?.trim()], ...tag.map((one) => ["tag", one]), ["site", site], ["year", year], ["state", state], ["sort", sort || "-added"]]);
 
 /** @returns {Promise<import("./api.js").Collection[]>} members as IDs */

@@ -8,7 +8,9 @@
  *     /#activity, /#settings
  *     /?archive=/archives/NAME.wacz                  an archive's main page in the viewer
  *     /?archive=/archives/NAME.wacz#view=overview    an archive's own page; also pages, urls, files, timeline, details, report
- *     /?archive=/archives/NAME.wacz#view=urls&q=TEXT its list of URLs; also match, type, status, method, after and before
+ *     /?archive=/archives/NAME.wacz#view=pages&q=TEXT its list of pages; also sort, collapse, after and before
+ *     /?archive=/archives/NAME.wacz#view=urls&q=TEXT its list of URLs; also match, type, status, method, after, before and
+ *                                                    sort
  *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer
  *     /?collection=ID                                a collection, with the same views and archives
  *
@@ -26,6 +28,7 @@
  * @typedef {{kind: "search", search: Search}} SearchRoute
  * @typedef {{q?: string, match?: string, type?: string, status?: string, method?: string, after?: string,
  *   before?: string}} URLFilter
+ * @typedef {{q?: string, sort?: "title"|"newest"|"oldest"|"url", after?: string, before?: string, collapse?: "url"}} PageFilter
  * @typedef {"overview"|"pages"|"urls"|"files"|"timeline"|"details"|"archives"|"report"} TargetTab
  * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"page"|TargetTab, url?: string,
  *   timestamp?: string, filter?: URLFilter & {sort?: string}}} TargetRoute

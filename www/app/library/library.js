@@ -51,7 +51,7 @@ export function showLibrary(root, firstRoute) {
     const heading = make("h1", { text: message("library.title"), tabindex: "-1" });
     const summary = make("p", { class: "quiet library-summary" });
     const more = make("button", { type: "button", "aria-haspopup": "menu", "aria-label": message("library.other-actions"), text: "⋯" });
-    openOnDemand(more, async () => (await import("./menus.js")).libraryMenu(more, select));
+    openOnDemand(more, async () => (await import("./menus.js")).libraryMenu(more, select, () => filter));
     const sort = make("select", { id: "library-sort", on: { change: () => navigate(libraryURL({ ...filter, sort: sort.value })) } },
         ...sorts.map((value) => make("option", { value, text: message(`library.sort-${value}`) })));
     const layouts = Object.fromEntries(["cards", "list"].map((name) => [name, make("a", { text: message(`library.as-${name}`) })]));

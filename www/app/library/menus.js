@@ -5,6 +5,7 @@ import { isUnavailable } from "../components/availability.js";
 import { addFromComputer } from "../components/imports.js";
 import { menu } from "../components/popover.js";
 import { message } from "../core/i18n.js";
+import { libraryQuery } from "../core/library-api.js";
 import { tabURL } from "../core/routes.js";
 
 /**
@@ -43,10 +44,13 @@ export function archiveMenu(button, archive, act) {
  *
  * @param {HTMLButtonElement} button
  * @param {Choices["act"]} act
+ * @param {() => import("../core/route-types.js").LibraryFilter} filter of the list
  */
-export function libraryMenu(button, act) {
+export function libraryMenu(button, act, filter) {
+    const address = (format) => `/api/archives?${libraryQuery(filter())}&format=${format}`;
     menu(button, () => [
         { text: message("library.add-from-computer"), onChosen: addFromComputer },
         { text: message("library.new-collection"), onChosen: () => act((selection) => selection.begin()) },
+        ...["csv", "json"].map((format) => ({ text: message(`library.download-${format}`), href: address(format), download: true })),
     ]);
 }

@@ -1,6 +1,7 @@
 /** The results of a search: pages of all archives, best first. */
 import "../messages/en/around.js";
 import "../messages/en/search.js";
+import { listDownload } from "../components/list-download.js";
 import { errorBlock } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/page-header.js";
 import * as api from "../core/api.js";
@@ -37,6 +38,8 @@ export function showSearch(root, firstRoute) {
     const box = createSearchBox(open);
     const heading = make("h1", { text: message("search.title"), tabindex: "-1" });
     const summary = make("p", { class: "quiet" });
+    const download = listDownload((format) => api.searchFile(search, format));
+    download.hidden = true;
     const chips = make("ul", { class: "tags chips", "aria-label": message("library.active-filters") });
     const coverage = createCoverage(load);
     const problems = make("div");
@@ -47,7 +50,7 @@ export function showSearch(root, firstRoute) {
     // On a narrow screen, the filters are below the results.
     const narrow = make("button", { type: "button", class: "narrow", text: message("search.narrow"), hidden: true,
         on: { click: () => facets.focus() } });
-    const body = make("div", { class: "search-body" }, make("div", { class: "found" }, problems, hits, moreProblems, more), facets);
+    const body = make("div", { class: "search-body" }, make("div", { class: "found" }, problems, hits, moreProblems, make("p", { class: "after-hits" }, more, download)), facets);
     root.replaceChildren(
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
             make("span", { class: "current", "aria-current": "page", text: message("search.search") })], box.element),
@@ -146,6 +149,7 @@ export function showSearch(root, firstRoute) {
         cursor = next;
         more.hidden = !next;
         more.disabled = false;
+        download.hidden = count === 0;
     }
 
     async function loadMore() {
@@ -172,7 +176,7 @@ export function showSearch(root, firstRoute) {
         count = 0;
         hits.replaceChildren();
         facets.replaceChildren();
-        [more.hidden, narrow.hidden] = [true, true];
+        [more.hidden, narrow.hidden, download.hidden] = [true, true, true];
         summary.textContent = "";
         // A search that is refused is refused again.
         const canRetry = error.status === 0 || error.status >= 500;

@@ -83,7 +83,7 @@ export function absencePanel(archive, url, { indexed, asked, timestamp }) {
 /** Fills in the reasons, then what is close to the URL, so that nothing moves afterwards. */
 async function explain(archive, url, asked, timestamp, reasons, nearby) {
     const host = hostOf(url).toLowerCase().replace(/^www\./, "");
-    const pages = host ? api.pages(archive, { query: host, limit: suggestionsMax }).catch(() => null) : null;
+    const pages = host ? api.pages(archive, { q: host }, { limit: suggestionsMax }).catch(() => null) : null;
     const found = await explanationOf(archive, url, asked, timestamp).catch(() => null);
     reasons.replaceChildren(...(found ? reasonBlocks(archive, found) : []));
     const offered = found?.offers.map((capture) => capture.url) ?? [];

@@ -5,6 +5,8 @@ addMessages({
     "library.add-from-computer": "Add from this computer…",
     "library.browse-urls": "Browse URLs",
     "library.download": "Download",
+    "library.download-csv": "Download this list (CSV)",
+    "library.download-json": "Download this list (JSON)",
     "library.edit-tags": "Edit tags…",
     "library.empty-terminal": "From a terminal: <code>replayhost import crawl.wacz</code>",
     "library.empty-text": "Web archives come as <code>.wacz</code> files, for example from ArchiveWeb.page, Browsertrix or Scoop, or as <code>.warc.gz</code>, for example from wget. Drop files anywhere on this page, or choose them. Copies in the library open without an internet connection.",
