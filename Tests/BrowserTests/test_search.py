@@ -199,6 +199,7 @@ def test_keyboard_only(library, page):
     # Escape closes the list, clears the field, then leaves it.
     page.keyboard.press("Escape")
     expect(field(page)).not_to_be_focused()
+    expect_loaded(page)
     page.keyboard.press("/")
     page.keyboard.type("napfschnecke")
     page.keyboard.press("Enter")
@@ -348,6 +349,7 @@ def test_archive_is_searched_from_its_page(library, page):
     page.goto(f"{library.home}/?archive=/archives/sample.wacz#view=pages")
     box = page.get_by_role("combobox", name="Search this archive")
     expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
+    expect_loaded(page)
     page.keyboard.press("/")
     expect(box).to_be_focused()
     page.keyboard.type("limpet & teeth")

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.journey import TITLE, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer
@@ -84,12 +84,14 @@ def test_shortcuts_are_listed_and_can_be_turned_off(host_with_sample, page):
     page.goto(host_with_sample.home)
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
     field = page.get_by_role("combobox", name="Search text, titles and URLs")
+    expect_loaded(page)
     page.keyboard.press("/")
     expect(field).to_be_focused()
     page.keyboard.type("?/")
     expect(field).to_have_value("?/")
     page.keyboard.press("Escape")
     page.get_by_role("heading", level=1).focus()
+    expect_loaded(page)
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog).to_contain_text("Move between the toolbar and the page")
@@ -97,6 +99,7 @@ def test_shortcuts_are_listed_and_can_be_turned_off(host_with_sample, page):
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("checkbox", name="Shortcuts of a single key").uncheck()
     page.get_by_role("heading", level=1).focus()
+    expect_loaded(page)
     page.keyboard.press("/")
     page.keyboard.press("?")
     expect(page.get_by_role("heading", level=1)).to_be_focused()

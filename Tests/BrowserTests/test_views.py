@@ -119,6 +119,7 @@ def show_settings(host, page, folder):
 
 def show_shortcuts(host, page, folder):
     show_empty_library(host, page, folder)
+    expect_loaded(page)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
 

@@ -116,9 +116,10 @@ async function start() {
         if (isMissing) show(readRoute(location));
         startShell();
     } });
-    if (!view && newest === 0) await show(readRoute(location));
-    // Only the library has one, since its first rows come before everything else.
-    await view?.ready;
+    const route = readRoute(location);
+    const first = !view && newest === 0 ? show(route) : null;
+    // The first rows of the library come before everything else.
+    if (route.kind === "library") await first?.then(() => view?.ready);
     startShell();
 }
 

@@ -1,4 +1,4 @@
-/** The app bar of every view, and the place of the banners below it. `shell.js` fills both once it has loaded. */
+/** The app bar, and the banners below it. `shell.js` fills both once it has loaded. */
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { searchField } from "../search/search-field.js";

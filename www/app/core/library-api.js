@@ -1,4 +1,4 @@
-/** The part of the API client that the library needs. `core/api.js` has all of it. */
+/** The API client of the library. `api.js` has all of it. */
 import { ofKind, path, read } from "./request.js";
 import { encoded } from "./routes.js";
 

@@ -27,7 +27,7 @@
  *   after?: string, before?: string}} Search values with commas are lists of alternatives
  * @typedef {{kind: "search", search: Search}} SearchRoute
  * @typedef {{q?: string, match?: string, type?: string, status?: string, method?: string, after?: string,
- *   before?: string}} URLFilter
+ *   before?: string, sort?: "newest"|"oldest"|"largest"}} URLFilter
  * @typedef {{q?: string, sort?: "title"|"newest"|"oldest"|"url", after?: string, before?: string, collapse?: "url"}} PageFilter
  * @typedef {"overview"|"pages"|"urls"|"files"|"timeline"|"details"|"archives"|"report"} TargetTab
  * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"page"|TargetTab, url?: string,

@@ -1,4 +1,4 @@
-/** The search field in the app bar of views that don't search themselves. Its suggestions load when it gets the focus. */
+/** The search field in the app bar. Its suggestions load when it gets the focus. */
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";

@@ -44,7 +44,8 @@ export function showSettings(root) {
         choice("as", message("settings.as"), ["cards", "list"].map((one) => [one, message(`settings.as-${one}`)])),
         choice("replay", message("settings.replay"), [["", message("settings.replay-default")],
             ["ranges", message("settings.replay-ranges")]], message("settings.replay-hint")),
-        keySection(change), storage.element));
+        keySection(change), storage.element,
+        make("p", {}, make("a", { href: "/api/docs", text: message("settings.api") }))));
     showBanners();
     const server = followServer({ onBack: storage.load });
     storage.load();

@@ -2,6 +2,7 @@
 import { addMessages } from "../../core/i18n.js";
 
 addMessages({
+    "settings.api": "Description of the API",
     "settings.appearance": "Appearance",
     "settings.as": "Library layout",
     "settings.as-cards": "Cards",

@@ -1,0 +1,120 @@
+/** The page `/api/docs`: `/api/openapi.json` for people. */
+import "../messages/en/shell.js";
+import "../messages/en/docs.js";
+import { errorBlock } from "../components/messages.js";
+import { make } from "../core/dom.js";
+import { message, messageParts } from "../core/i18n.js";
+import { read } from "../core/request.js";
+import { curlExample } from "./curl-example.js";
+import { fieldsOf, shape, typeOf } from "./shapes.js";
+
+const methods = ["get", "post", "patch", "put", "delete"];
+/** The section of each path, by what comes after `/api`. */
+const sections = { archives: "archives", facets: "archives", imports: "archives", exports: "archives", collections: "collections",
+    search: "search", suggest: "search", jobs: "jobs", events: "jobs" };
+const sectionNames = ["archives", "collections", "captures", "search", "jobs", "server"];
+const root = document.getElementById("app");
+
+const sectionOf = (path) => (path.startsWith("/c/") ? "captures" : sections[path.split("/")[2]] ?? "server");
+const code = (text) => make("code", { dir: "ltr", text });
+const heading = (level, id, ...children) => make(`h${level}`, { id }, ...children);
+
+async function load() {
+    try {
+        show(await read("/api/openapi.json"));
+    } catch (error) {
+        show(null, [errorBlock(error, message("docs.cant-read")),
+            make("button", { type: "button", text: message("view.try-again"), on: { click: load } })]);
+    }
+}
+
+function show(description, problems = []) {
+    const parts = description ? contents(description) : problems;
+    root.replaceChildren(
+        make("header", { class: "page-header" }, make("div", { class: "column app-bar" },
+            make("nav", { class: "trail", "aria-label": message("shell.breadcrumbs") }, make("a", { class: "wordmark", href: "/" }, "replayhost")))),
+        make("main", { class: "column api-docs" }, make("h1", { tabindex: "-1", text: message("docs.title") }), ...parts));
+    // The elements of the fragment exist now.
+    if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}
+
+function contents({ paths, components: { schemas } }) {
+    const operations = Object.entries(paths).flatMap(([path, item]) =>
+        methods.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
+    const groups = sectionNames.map((name) => [name, operations.filter(({ path }) => sectionOf(path) === name)]).filter(([, some]) => some.length > 0);
+    return [
+        make("p", {}, ...messageParts("docs.intro", {}, { a: (...text) => make("a", { href: "/api/openapi.json" }, ...text) })),
+        make("nav", { class: "contents", "aria-label": message("docs.contents") }, make("ul", {},
+            ...groups.map(([name]) => entry(name, message(`docs.section.${name}`))), entry("objects", message("docs.objects")),
+            entry("errors", message("docs.errors")))),
+        make("section", { "aria-labelledby": "changes" }, heading(2, "changes", message("docs.changes")), make("p", {}, ...messageParts("docs.changes-text"))),
+        ...groups.map(([name, some]) => make("section", { "aria-labelledby": name }, heading(2, name, message(`docs.section.${name}`)),
+            ...some.map(operationPart))),
+        make("section", { "aria-labelledby": "objects" }, heading(2, "objects", message("docs.objects")),
+            ...Object.entries(schemas).filter(([name]) => name !== "Error").map(([name, schema]) => objectPart(name, schema))),
+        errorPart(schemas.Error, operations),
+    ];
+}
+
+const entry = (id, text) => make("li", {}, make("a", { href: `#${id}`, text }));
+
+function operationPart({ path, method, operationId, summary, description, parameters = [], requestBody, responses, security }) {
+    return make("article", { class: "operation", "aria-labelledby": operationId },
+        heading(3, operationId, make("span", { class: `method ${method}`, text: method.toUpperCase() }), " ", code(path)),
+        summary && make("p", { text: summary }),
+        description && make("p", { class: "quiet", text: description }),
+        parameters.length > 0 && part("docs.parameters", facts(parameters.map((one) => [code(one.name),
+            message("docs.parameter", { place: one.in, type: typeOf(one.schema), required: yes(one.required) }), meaning(one)]))),
+        requestBody && part("docs.body", ...bodies(requestBody.content)),
+        part("docs.responses", facts(Object.entries(responses).map(([status, { description: text, content }]) =>
+            [code(status), "", make("p", { text }), ...status < 300 ? bodies(content) : []]))),
+        part("docs.example", block(curlExample(location.origin, { path, method, parameters, requestBody, security }))));
+}
+
+const yes = (isSo) => (isSo ? "yes" : "no");
+const part = (key, ...children) => make("div", { class: "part" }, make("h4", { text: message(key) }), ...children);
+// A block that scrolls has to be reachable with the keyboard.
+const block = (...lines) => make("pre", { tabindex: "0", dir: "ltr" }, make("code", {}, ...lines));
+
+/** What a parameter means, its possible values, and what it is by default. */
+function meaning({ schema = {}, description }) {
+    const values = schema.enum?.filter(Boolean).join(", ");
+    return make("div", {},
+        description && make("p", { text: description }),
+        values && make("p", { class: "quiet", text: message("docs.values", { values }) }),
+        schema.default !== undefined && make("p", { class: "quiet", text: message("docs.default", { value: String(schema.default) }) }));
+}
+
+function bodies(content = {}) {
+    return Object.entries(content).flatMap(([type, { schema }]) => [make("p", { class: "quiet" }, code(type)),
+        schema && block(...shape(schema))].filter(Boolean));
+}
+
+function facts(rows) {
+    return make("dl", { class: "fields" }, ...rows.map(([name, note, ...parts]) => make("div", {},
+        make("dt", {}, name, note && make("span", { class: "quiet", text: note })), make("dd", {}, ...parts))));
+}
+
+function objectPart(name, schema) {
+    const fields = fieldsOf(schema);
+    return make("article", { class: "operation", "aria-labelledby": `object-${name}` }, heading(3, `object-${name}`, code(name)),
+        schema.description && make("p", { class: "quiet", text: schema.description }),
+        fields.length === 0 ? block(...shape(schema)) : facts(fields.map(([field, one, isRequired]) => [code(field),
+            message("docs.field", { type: typeOf(one), required: yes(isRequired) }),
+            make("p", {}, one.description ?? "", typeOf(one) === "object" || one.$ref || one.items || one.oneOf ? block(...shape(one)) : "")])));
+}
+
+/** The shape of errors, and each status with what it means. */
+function errorPart(schema, operations) {
+    const meanings = new Map();
+    for (const { responses } of operations) {
+        for (const [status, { description }] of Object.entries(responses)) {
+            if (status >= 400) meanings.set(status, (meanings.get(status) ?? new Set()).add(description));
+        }
+    }
+    return make("section", { "aria-labelledby": "errors" }, heading(2, "errors", message("docs.errors")),
+        make("p", {}, ...messageParts("docs.errors-text")), block(...shape(schema)), heading(3, "statuses", message("docs.statuses")),
+        facts([...meanings].sort().map(([status, texts]) => [code(status), "", ...[...texts].map((text) => make("p", { text }))])));
+}
+
+load();
