@@ -237,7 +237,7 @@ def test_every_message_is_used_and_exists():
     known = [key for found in files.values() for key in found]
     assert len(known) == len(set(known)), "messages in two files"
     assert [path.name for path, found in files.items() if found != sorted(found)] == [], "files that aren't sorted"
-    source = "".join(map(text, modules() + sorted((APP.parent / "capture").glob("*.js"))))
+    source = "".join(map(text, modules() + [path for path in (APP.parent / "capture").iterdir() if path.suffix in (".js", ".html")]))
     assert set(known) - keys(source, set(known)) == set(), "unused messages"
     asked = set(re.findall(r'message(?:Parts)?\("([^"]+)"', source))
     assert asked - set(known) == set(), "messages that don't exist"

@@ -1,4 +1,5 @@
 /** The client of the capture server's JSON API. */
+import { message as textOf } from "/app/core/i18n.js";
 import { HostError } from "/app/core/request.js";
 import { duration } from "./state-texts.js";
 
@@ -25,8 +26,8 @@ const secondsMax = 10;
 
 const unreachable = () => new HostError({
     code: "server-unavailable",
-    what: "replayhost-capture has stopped",
-    hint: "start it again, for example with `make capture`",
+    what: textOf("capture.page.stopped"),
+    hint: textOf("capture.request.stopped-hint"),
 });
 
 /**
@@ -38,7 +39,7 @@ export const isUnreachable = (error) => error instanceof HostError && error.code
 /** Reads the error object in the body of a response. */
 function errorFrom(body, { status, headers }) {
     const later = status === 429 ? Number(headers.get("Retry-After")) : 0;
-    const hint = later > 0 ? `try again in ${duration(later)}` : "";
+    const hint = later > 0 ? textOf("capture.request.later", { time: duration(later) }) : "";
     try {
         const { error, message, detail } = JSON.parse(body);
         const what = message || [detail].flat().map((part) => part?.msg ?? part).filter(Boolean).join("; ");
@@ -46,7 +47,7 @@ function errorFrom(body, { status, headers }) {
     } catch {
         // Not the API's JSON: the status is all that's known.
     }
-    return new HostError({ code: "unexpected-answer", what: `the server returned the unexpected status ${status}`, hint }, status);
+    return new HostError({ code: "unexpected-answer", what: textOf("capture.request.status", { status: String(status) }), hint }, status);
 }
 
 async function request(method, path, { body, headers = {} } = {}) {
@@ -68,7 +69,7 @@ async function request(method, path, { body, headers = {} } = {}) {
     try {
         return { value: JSON.parse(text), headers: answer.headers };
     } catch {
-        throw new HostError({ code: "unexpected-answer", what: "the server's answer isn't valid JSON" }, answer.status);
+        throw new HostError({ code: "unexpected-answer", what: textOf("capture.request.invalid") }, answer.status);
     }
 }
 

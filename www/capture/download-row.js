@@ -2,6 +2,7 @@
 import { errorBlock, sentence, withCode } from "/app/components/messages.js";
 import { announce, arrange, make, plain } from "/app/core/dom.js";
 import { moment } from "/app/core/format.js";
+import { message } from "/app/core/i18n.js";
 import { plainURL } from "/app/core/text.js";
 import * as api from "./api.js";
 import { createLog } from "./log.js";
@@ -38,7 +39,7 @@ export function createRow(first, { onChanged, onRemoved }) {
     const stateWords = make("span");
     state.append(stateWords, numbers);
     const bar = make("progress", { max: 100, "aria-labelledby": title.id });
-    const message = make("div", { class: "message" });
+    const note = make("div", { class: "message" });
     const problems = make("div");
     const actions = make("div", { class: "actions" });
     const details = make("div", { class: "details", id: `log-${id}`, hidden: true });
@@ -51,19 +52,19 @@ export function createRow(first, { onChanged, onRemoved }) {
     const newTab = { target: "_blank", rel: "noreferrer" };
     const path = api.filePath(id);
     const controls = {
-        cancel: button("Cancel", () => act(() => api.cancel(id), "Couldn't cancel")),
-        retry: button("Retry", () => act(() => api.retry(id), "Couldn't retry")),
-        play: link("Play", { href: path, ...newTab }),
-        pdf: link("Open PDF", { href: path, ...newTab }),
-        file: link("Download", { href: path, download: true }),
-        library: link("Open in library", {}),
-        log: button("Details", toggleLog, "quiet-button"),
-        remove: button("Remove…", remove, "quiet-button"),
+        cancel: button(message("capture.row.cancel"), () => act(() => api.cancel(id), message("capture.row.cant-cancel"))),
+        retry: button(message("capture.row.retry"), () => act(() => api.retry(id), message("capture.row.cant-retry"))),
+        play: link(message("capture.row.play"), { href: path, ...newTab }),
+        pdf: link(message("capture.row.pdf"), { href: path, ...newTab }),
+        file: link(message("capture.row.file"), { href: path, download: true }),
+        library: link(message("capture.row.library"), {}),
+        log: button(message("capture.row.details"), toggleLog, "quiet-button"),
+        remove: button(message("capture.row.remove"), remove, "quiet-button"),
     };
     controls.log.setAttribute("aria-expanded", "false");
     controls.log.setAttribute("aria-controls", details.id);
     const element = make("li", { class: "download" },
-        make("div", { class: "about" }, title, facts, state, bar, message, problems), actions, details);
+        make("div", { class: "about" }, title, facts, state, bar, note, problems), actions, details);
 
     async function act(request, failure) {
         problems.replaceChildren();
@@ -80,9 +81,9 @@ export function createRow(first, { onChanged, onRemoved }) {
         if (!also) return;
         await act(async () => {
             await api.remove(id, also);
-            announce(`Removed: ${nameOf(download)}`);
+            announce(message("capture.row.removed", { name: nameOf(download) }));
             onRemoved();
-        }, "Couldn't remove");
+        }, message("capture.row.cant-remove"));
     }
 
     function toggleLog() {
@@ -113,7 +114,7 @@ export function createRow(first, { onChanged, onRemoved }) {
         const hadFocus = actions.contains(document.activeElement);
         if (isReplayURL(download.replay_url)) controls.library.href = download.replay_url;
         if (controls.log.dataset.name !== name) {
-            for (const control of Object.values(controls)) control.setAttribute("aria-label", `${control.textContent} ${name}`);
+            for (const control of Object.values(controls)) control.setAttribute("aria-label", message("capture.row.control", { action: control.textContent, name }));
             controls.log.dataset.name = name;
         }
         arrange(actions, wantedControls());
@@ -135,19 +136,19 @@ export function createRow(first, { onChanged, onRemoved }) {
         const seen = now === "completed" ? [download.incomplete, download.replay_check] : [];
         const shown = isShown ? [text && sentence(plain(text, 1000)), adviceText(download)].filter(Boolean)
             : seen.map((line) => line && sentence(plain(line, 1000))).filter(Boolean);
-        if (message.dataset.shown === shown.join("\n")) return;
-        message.dataset.shown = shown.join("\n");
-        message.replaceChildren(...shown.map((line) => make("p", {}, ...withCode(line))));
+        if (note.dataset.shown === shown.join("\n")) return;
+        note.dataset.shown = shown.join("\n");
+        note.replaceChildren(...shown.map((line) => make("p", {}, ...withCode(line))));
     }
 
     function showDetails() {
         const { url, file_path: file, submitted_at: added, completed_at: ended } = download;
-        const rows = [["URL", plainURL(url)], ["File", plain(file)], ["Added", added && moment(added)],
-            ["Ended", ended && moment(ended)]].filter(([, value]) => value);
+        const rows = [["url", plainURL(url)], ["file", plain(file)], ["added", added && moment(added)],
+            ["ended", ended && moment(ended)]].filter(([, value]) => value);
         if (detailList.dataset.shown === JSON.stringify(rows)) return;
         detailList.dataset.shown = JSON.stringify(rows);
         detailList.replaceChildren(...rows.map(([name, value]) =>
-            make("div", {}, make("dt", { text: name }), make("dd", { dir: name === "File" ? "auto" : "ltr", text: value }))));
+            make("div", {}, make("dt", { text: message(`capture.row.fact-${name}`) }), make("dd", { dir: name === "file" ? "auto" : "ltr", text: value }))));
     }
 
     /** Shows the present state. `missing` are the tools that aren't installed or don't start. */
@@ -157,8 +158,8 @@ export function createRow(first, { onChanged, onRemoved }) {
         const { text, kind } = stateText(now, missing);
         setText(title, name);
         title.className = plain(now.title) ? "" : "untitled";
-        setText(facts, [siteOf(now.url) || plain(now.service, 40), now.username !== "defaultuser" && `for ${plain(now.username, 100)}`,
-            now.attempt > 1 && isRunning(now) && `attempt ${now.attempt}`, ago(now.submitted_at)].filter(Boolean).join(" · "));
+        setText(facts, [siteOf(now.url) || plain(now.service, 40), now.username !== "defaultuser" && message("capture.row.for-user", { user: plain(now.username, 100) }),
+            now.attempt > 1 && isRunning(now) && message("capture.row.attempt", { n: now.attempt }), ago(now.submitted_at)].filter(Boolean).join(" · "));
         stateWords.className = kind;
         if (stateWords.dataset.shown !== text) stateWords.replaceChildren(...withCode(text));
         stateWords.dataset.shown = text;

@@ -1,6 +1,6 @@
 /** The list of downloads. */
 import { announce, arrange, make } from "/app/core/dom.js";
-import { counted, number } from "/app/core/format.js";
+import { message, messageParts } from "/app/core/i18n.js";
 import * as api from "./api.js";
 import { createRow, nameOf } from "./download-row.js";
 import { isActive, isOpen, missingText } from "./state-texts.js";
@@ -67,8 +67,8 @@ export function createDownloads({ onChanged, onEmptied }) {
         more.hidden = total <= list.children.length;
         const running = health?.queue?.running ?? 0;
         const queued = health?.queue?.queued ?? 0;
-        const text = [total > 0 && counted(total, "download"), running > 0 && `${number(running)} running`,
-            queued > 0 && `${number(queued)} queued`].filter(Boolean).join(" · ");
+        const text = [total > 0 && message("capture.downloads.count", { n: total }), running > 0 && message("capture.downloads.running", { n: running }),
+            queued > 0 && message("capture.downloads.queued", { n: queued })].filter(Boolean).join(" · ");
         if (count.textContent !== text) count.textContent = text;
         const isEmpty = list.children.length === 0;
         const key = isEmpty ? `empty ${missingText(missing)}` : "list";
@@ -88,10 +88,9 @@ export function createDownloads({ onChanged, onEmptied }) {
         if (isFirst || ended.length === 0) return;
         const completed = ended.filter(({ state }) => state === "completed");
         const failed = ended.filter(({ state }) => state === "failed" || state === "aborted_by_system");
-        const words = (some, word) => (some.length === 1 ? `${word}: ${nameOf(some[0])}`
-            : `${counted(some.length, "download")} ${word.toLowerCase()}`);
-        announce([completed.length > 0 && words(completed, "Completed"), failed.length > 0 && words(failed, "Failed"),
-            ended.length === 1 && ended[0].state === "cancelled" && words(ended, "Cancelled")].filter(Boolean).join(". "));
+        const words = (some, name) => message(`capture.downloads.ended-${name}`, { n: some.length, name: nameOf(some[0]) });
+        announce([completed.length > 0 && words(completed, "completed"), failed.length > 0 && words(failed, "failed"),
+            ended.length === 1 && ended[0].state === "cancelled" && words(ended, "cancelled")].filter(Boolean).join(". "));
     }
 
     /** Removes a row, and moves the focus to the one after it. */
@@ -118,9 +117,8 @@ export function createDownloads({ onChanged, onEmptied }) {
 
 function emptyState(missing) {
     return make("div", { class: "nothing" },
-        make("h3", { text: "No downloads yet" }),
-        make("p", {}, "Copy the URL of a video, a PDF or an e-book, paste it above, and choose Save. "
-            + "Then you can close this page. Downloads continue without it."),
+        make("h3", { text: message("capture.downloads.none") }),
+        make("p", { text: message("capture.downloads.none-text") }),
         missing.length > 0 && make("p", { class: "warning" },
-            `Some tools are missing: ${missingText(missing)}. Run `, make("code", { text: "make setup-capture" }), "."));
+            ...messageParts("capture.downloads.tools-missing", { tools: missingText(missing) })));
 }

@@ -1,7 +1,7 @@
 /** The log of a download, 20 lines a page. */
 import { errorBlock } from "/app/components/messages.js";
 import { make, plain } from "/app/core/dom.js";
-import { number } from "/app/core/format.js";
+import { message } from "/app/core/i18n.js";
 import * as api from "./api.js";
 
 const pageLines = 20;
@@ -13,8 +13,8 @@ const pageLines = 20;
 export function createLog(id) {
     const lines = make("ol", { class: "lines" });
     const position = make("span", { class: "quiet" });
-    const earlier = make("button", { type: "button", text: "Earlier lines", on: { click: () => turn(-1) } });
-    const later = make("button", { type: "button", text: "Later lines", on: { click: () => turn(1) } });
+    const earlier = make("button", { type: "button", text: message("capture.log.earlier"), on: { click: () => turn(-1) } });
+    const later = make("button", { type: "button", text: message("capture.log.later"), on: { click: () => turn(1) } });
     const pager = make("div", { class: "pager" }, earlier, later, position);
     const problems = make("div");
     const element = make("div", {}, problems, lines, pager);
@@ -51,7 +51,7 @@ export function createLog(id) {
             show(answer);
         } catch (error) {
             if (error.status === 404) show({ total: 0, lines: [] });
-            else if (!api.isUnreachable(error)) problems.replaceChildren(errorBlock(error, "Can't read the log"));
+            else if (!api.isUnreachable(error)) problems.replaceChildren(errorBlock(error, message("capture.log.cant-read")));
         }
     }
 
@@ -63,8 +63,8 @@ export function createLog(id) {
         lines.setAttribute("start", first);
         lines.replaceChildren(...answer.lines.map((line) => make("li", { dir: "auto", text: plain(line, 4000) })));
         lines.hidden = answer.lines.length === 0;
-        position.textContent = answer.total === 0 ? "The log is empty."
-            : `Lines ${number(first)}–${number(first + answer.lines.length - 1)} of ${number(answer.total)}`;
+        position.textContent = answer.total === 0 ? message("capture.log.empty")
+            : message("capture.log.lines", { first, last: first + answer.lines.length - 1, total: answer.total });
         const focused = [earlier, later].indexOf(document.activeElement);
         earlier.disabled = page === 0;
         later.disabled = page >= pages - 1;

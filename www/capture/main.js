@@ -1,6 +1,8 @@
 /** The capture server's page: saves URLs, and shows their downloads. */
-import { errorBlock, noticeBlock } from "/app/components/messages.js";
+import "/app/messages/en/capture.js";
+import { errorBlock } from "/app/components/messages.js";
 import { announce, make, plain } from "/app/core/dom.js";
+import { message, messageParts } from "/app/core/i18n.js";
 import * as api from "./api.js";
 import { createDownloads } from "./downloads.js";
 import { createSaveForm } from "./save-form.js";
@@ -14,6 +16,9 @@ const banners = document.getElementById("banners");
 const listProblems = document.getElementById("list-problems");
 const footer = document.getElementById("footer");
 const library = document.getElementById("library");
+
+document.title = message("capture.page.document-title");
+for (const element of document.querySelectorAll("[data-message]")) element.textContent = message(element.dataset.message);
 
 const downloads = createDownloads({ onChanged: refresh, onEmptied: () => saveForm.focus() });
 const saveForm = createSaveForm({ has: downloads.has, onSaved: refresh, onUnreachable: () => {
@@ -83,7 +88,7 @@ function showHealth() {
 }
 
 function showListError(error) {
-    const block = errorBlock(error, "Can't read the list");
+    const block = errorBlock(error, message("capture.page.cant-read"));
     if (listProblems.textContent !== block.textContent) listProblems.replaceChildren(block);
 }
 
@@ -91,10 +96,10 @@ function setStopped(now) {
     if (now === isStopped) return;
     isStopped = now;
     document.body.classList.toggle("stopped", now);
-    announce(now ? "replayhost-capture has stopped." : "replayhost-capture is running again.");
+    announce(message(now ? "capture.page.stopped-announced" : "capture.page.runs-again"));
     banners.replaceChildren(...(now ? [make("div", { class: "notice warning", role: "status" },
-        make("strong", { text: "replayhost-capture has stopped" }),
-        make("p", {}, ...withCode("Start it again, for example with `make capture`, and this page will reconnect. Downloads continue then.")))] : []));
+        make("strong", { text: message("capture.page.stopped") }),
+        make("p", {}, ...messageParts("capture.page.stopped-text")))] : []));
     if (!now) saveForm.sendAgain();
 }
 
@@ -103,7 +108,7 @@ document.addEventListener("click", (event) => {
     if (!isStopped || event.target.closest("a[href]")?.origin !== location.origin) return;
     event.preventDefault();
     window.scrollTo(0, 0);
-    announce("replayhost-capture has stopped.");
+    announce(message("capture.page.stopped-announced"));
 }, true);
 
 document.addEventListener("visibilitychange", () => {

@@ -1,9 +1,10 @@
 /** The options of a download. Only choices that differ from the defaults are sent. */
 import { make } from "/app/core/dom.js";
+import { language, message } from "/app/core/i18n.js";
 
 // The server's choice is first.
 const containers = {
-    video: [["", "Automatic"], ["mp4", "MP4"], ["mkv", "Matroska (MKV)"], ["webm", "WebM"]],
+    video: [["", ""], ["mp4", "MP4"], ["mkv", "Matroska (MKV)"], ["webm", "WebM"]],
     audio: [["", "M4A"], ["mp3", "MP3"], ["opus", "Opus"], ["flac", "FLAC"], ["wav", "WAV"]],
     lossless: [["", "FLAC"], ["wav", "WAV"]],
 };
@@ -28,7 +29,7 @@ export function createOptions() {
         const possible = containers[!isAudio() ? "video" : quality.value === "lossless" ? "lossless" : "audio"]
             .filter(([value]) => !left.includes(value));
         const chosen = container.value;
-        container.replaceChildren(...possible.map(([value, text]) => make("option", { value, text })));
+        container.replaceChildren(...possible.map(([value, text]) => make("option", { value, text: text || message("capture.options.mode-automatic") })));
         container.value = possible.some(([value]) => value === chosen) ? chosen : "";
     }
 
@@ -39,11 +40,12 @@ export function createOptions() {
         }
         showContainers();
         const textOf = (list) => list.value && list.selectedOptions[0].text;
-        const media = isPage() ? [] : [isAudio() && "audio only", isAudio() ? textOf(quality) : textOf(height), textOf(container)];
+        const media = isPage() ? [] : [isAudio() && message("capture.options.audio-only"), isAudio() ? textOf(quality) : textOf(height), textOf(container)];
         const choices = [mode.value && textOf(mode).toLowerCase(), ...media,
-            user.value.trim() && `for ${user.value.trim()}`].filter(Boolean);
+            user.value.trim() && message("capture.options.for-user", { user: user.value.trim() })].filter(Boolean);
         // The closed options don't hide what is chosen.
-        summary.textContent = choices.length > 0 ? `Options: ${choices.join(", ")}` : "Options";
+        summary.textContent = choices.length === 0 ? message("capture.options.title")
+            : message("capture.options.chosen", { choices: new Intl.ListFormat(language, { style: "short", type: "unit" }).format(choices) });
         user.toggleAttribute("aria-invalid", !isUserValid());
         hint.classList.toggle("invalid", !isUserValid());
     }

@@ -1,7 +1,7 @@
 /** The box for URLs and its options. */
 import { messageParts, withCode } from "/app/components/messages.js";
 import { announce, make } from "/app/core/dom.js";
-import { counted } from "/app/core/format.js";
+import { message } from "/app/core/i18n.js";
 import { plainURL } from "/app/core/text.js";
 import * as api from "./api.js";
 import { createOptions } from "./options.js";
@@ -45,8 +45,7 @@ export function createSaveForm({ has, onSaved, onUnreachable }) {
         result.hidden = true;
         const urls = urlsIn(box.value);
         if (urls.length === 0) {
-            refuse([{ what: box.value.trim() ? "There's no URL in this text. A URL starts with http:// or https://."
-                : "Paste a URL first." }]);
+            refuse([{ what: message(box.value.trim() ? "capture.save.no-url" : "capture.save.nothing") }]);
             return;
         }
         const chosen = options.read();
@@ -89,7 +88,7 @@ export function createSaveForm({ has, onSaved, onUnreachable }) {
         if (refused.length > 0) {
             putBack(refused.flatMap(({ urls }) => urls));
             refuse(refused.map(({ urls, error }) =>
-                ({ url: urls.length === 1 ? urls[0] : counted(urls.length, "URL"), ...messageParts(error) })));
+                ({ url: urls.length === 1 ? urls[0] : message("capture.save.urls", { n: urls.length }), ...messageParts(error) })));
         }
         if (queue.length > 0) onUnreachable();
         if (ids.size > 0) onSaved();
@@ -97,9 +96,8 @@ export function createSaveForm({ has, onSaved, onUnreachable }) {
 
     function showResult({ added, listed }) {
         if (added + listed === 0) return;
-        const texts = [added > 0 && `Added ${counted(added, "URL")}.`,
-            listed > 0 && (added + listed === 1 ? "This URL is already queued or running."
-                : `${counted(listed, "URL is", "URLs are")} already queued or running.`)];
+        const texts = [added > 0 && message("capture.save.added", { n: added }),
+            listed > 0 && message(added + listed === 1 ? "capture.save.listed-one" : "capture.save.listed", { n: listed })];
         result.textContent = texts.filter(Boolean).join(" ");
         result.hidden = false;
         announce(result.textContent);
@@ -122,14 +120,14 @@ export function createSaveForm({ has, onSaved, onUnreachable }) {
             if (hadFocus) box.focus();
             return;
         }
-        const edit = make("button", { type: "button", text: queue.length === 1 ? "Edit this URL" : "Edit these URLs",
+        const edit = make("button", { type: "button", text: message("capture.save.edit", { n: queue.length }),
             on: { click: takeBack } });
         unsentNotice.replaceChildren(
-            make("strong", { text: `${counted(queue.length, "URL isn't", "URLs aren't")} saved yet` }),
-            make("p", { text: "Keep this page open. It sends them when replayhost-capture runs again." }),
+            make("strong", { text: message("capture.save.unsent", { n: queue.length }) }),
+            make("p", { text: message("capture.save.unsent-text") }),
             make("ul", {}, ...queue.map(({ url }) => make("li", { dir: "ltr", text: plainURL(url, 200) }))), edit);
         if (hadFocus) edit.focus();
-        announce(`${counted(queue.length, "URL isn't", "URLs aren't")} saved yet.`);
+        announce(message("capture.save.unsent-announced", { n: queue.length }));
     }
 
     /** Moves what isn't sent back into the box. Its keys stay: the server may have received it. */

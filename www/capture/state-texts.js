@@ -1,12 +1,11 @@
 /** The state and the progress of a download as text. */
 import { plain } from "/app/core/dom.js";
 import { day, size } from "/app/core/format.js";
+import { language, message } from "/app/core/i18n.js";
 import { siteOf } from "./urls.js";
 
-const stages = {
-    analysing: "Analysing…", fetching: "Fetching…", merging: "Merging…", checking: "Checking…", storing: "Storing…",
-};
-const endings = { failed: "Failed", cancelled: "Cancelled", aborted_by_system: "Stopped unexpectedly" };
+const stages = ["analysing", "fetching", "merging", "checking", "storing"];
+const endings = { failed: "capture.state.failed", cancelled: "capture.state.cancelled", aborted_by_system: "capture.state.aborted" };
 const running = ["started", "downloading"];
 const fileGenres = ["pdf", "ebook"];
 
@@ -35,11 +34,12 @@ export const canRetry = ({ state }) => Object.hasOwn(endings, state);
  * @returns {string} for example `45 s`, `2 min` or `1 h 5 min`
  */
 export function duration(seconds) {
-    if (seconds < 59.5) return `${Math.max(1, Math.round(seconds))} s`;
+    if (seconds < 59.5) return message("capture.duration.seconds", { n: Math.max(1, Math.round(seconds)) });
     const minutes = Math.round(seconds / 60);
-    if (minutes < 60) return `${minutes} min`;
+    if (minutes < 60) return message("capture.duration.minutes", { n: minutes });
     const rest = minutes % 60;
-    return rest > 0 ? `${Math.floor(minutes / 60)} h ${rest} min` : `${minutes / 60} h`;
+    return rest > 0 ? message("capture.duration.hours-minutes", { hours: Math.floor(minutes / 60), minutes: rest })
+        : message("capture.duration.hours", { n: minutes / 60 });
 }
 
 /**
@@ -49,9 +49,9 @@ export function duration(seconds) {
 export function ago(time) {
     const seconds = (Date.now() - Date.parse(time)) / 1000;
     if (Number.isNaN(seconds)) return "";
-    if (seconds < 60) return "just now";
-    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-    return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h ago` : day(time);
+    if (seconds < 60) return message("capture.ago.now");
+    if (seconds < 3600) return message("capture.ago.minutes", { n: Math.floor(seconds / 60) });
+    return seconds < 86_400 ? message("capture.ago.hours", { n: Math.floor(seconds / 3600) }) : day(time);
 }
 
 /**
@@ -61,28 +61,30 @@ export function ago(time) {
  */
 export function stateText(download, missing) {
     const { state, stage, waiting_for: reason } = download;
-    if (state === "queued") return reason ? waitingText(download, missing) : { text: "Queued", kind: "" };
-    if (state === "started") return { text: "Starting…", kind: "" };
-    if (state === "downloading") return { text: stages[stage] ?? "Downloading…", kind: "" };
+    if (state === "queued") return reason ? waitingText(download, missing) : { text: message("capture.state.queued"), kind: "" };
+    if (state === "started") return { text: message("capture.state.started"), kind: "" };
+    if (state === "downloading") return { text: message(`capture.stage.${stages.includes(stage) ? stage : "other"}`), kind: "" };
     if (state === "completed") return { text: completedText(download), kind: isDoubtful(download) ? "warning" : "" };
-    return { text: endings[state] ?? plain(state, 40), kind: state === "cancelled" ? "" : "error" };
+    return { text: Object.hasOwn(endings, state) ? message(endings[state]) : plain(state, 40), kind: state === "cancelled" ? "" : "error" };
 }
 
 /** Whether a completed download isn't what a person expects. */
 const isDoubtful = ({ incomplete, replay_check: check }) => Boolean(incomplete) || String(check ?? "").startsWith("Differs");
 
 function completedText({ file_size: bytes, quality_fallback: isFallback, incomplete }) {
-    const amount = bytes > 0 ? ` · ${size(bytes)}` : "";
-    return `${incomplete ? "Partly saved" : "Completed"}${amount}${isFallback ? " · in default quality, because the one you chose isn't available" : ""}`;
+    const saved = message(incomplete ? "capture.state.partly" : "capture.state.completed");
+    const state = bytes > 0 ? message("capture.state.size", { state: saved, size: size(bytes) }) : saved;
+    return isFallback ? message("capture.state.fallback", { state }) : state;
 }
 
 function waitingText({ waiting_for: reason, not_before: time, url, genre, options }, missing) {
     const seconds = (Date.parse(time ?? "") - Date.now()) / 1000;
-    const later = seconds > 0 ? `Tries again in ${duration(seconds)}.` : "Tries again soon.";
+    const later = seconds > 0 ? message("capture.waiting.later", { time: duration(seconds) }) : message("capture.waiting.soon");
     if (reason === "tool") return { text: toolText(missing, genre, options?.mode), kind: "warning" };
-    if (reason === "disk") return { text: "Waits: the disk is full. Free some space, and it continues by itself.", kind: "warning" };
+    if (reason === "disk") return { text: message("capture.waiting.disk"), kind: "warning" };
     if (reason === "site") {
-        return { text: `Waits: ${siteOf(url) || "the site"} limits how much you can download. ${later}`, kind: "warning" };
+        const site = siteOf(url);
+        return { text: message("capture.waiting.site", { known: site ? "yes" : "no", site, later }), kind: "warning" };
     }
     return { text: later, kind: "warning" };
 }
@@ -91,9 +93,7 @@ function toolText(missing, genre, mode) {
     const names = mode === "page" ? ["curl", "chromium"] : fileGenres.includes(genre) ? ["curl"]
         : ["yt-dlp", "ffmpeg", "ffprobe", "curl"];
     const needed = missing.filter(({ name }) => names.includes(name));
-    const cause = needed.length === 0 ? "Waits for a tool"
-        : `Waits for ${needed.length === 1 ? "a tool" : "tools"}: ${missingText(needed)}`;
-    return `${cause}. Run \`make setup-capture\`.`;
+    return needed.length === 0 ? message("capture.waiting.tool") : message("capture.waiting.tools", { n: needed.length, missing: missingText(needed) });
 }
 
 /**
@@ -101,10 +101,9 @@ function toolText(missing, genre, mode) {
  * @returns {string} for example `yt-dlp and ffmpeg aren't installed`
  */
 export function missingText(tools) {
-    const list = new Intl.ListFormat("en").format(tools.map(({ name }) => plain(name, 40)));
+    const list = new Intl.ListFormat(language).format(tools.map(({ name }) => plain(name, 40)));
     const isInstalled = tools.some(({ path }) => path !== null);
-    if (tools.length === 1) return `${list} ${isInstalled ? "doesn't start" : "isn't installed"}`;
-    return `${list} ${isInstalled ? "don't start" : "aren't installed"}`;
+    return message(isInstalled ? "capture.tools.broken" : "capture.tools.missing", { n: tools.length, tools: list });
 }
 
 /**
@@ -125,10 +124,10 @@ export function progressText(download) {
     const { bytes, total, speed, eta } = download.progress;
     const percent = percentOf(download);
     return [
-        percent !== null && `${Math.floor(percent)} %`,
-        bytes > 0 && (total > 0 ? `${size(bytes)} of ${size(total)}` : size(bytes)),
-        speed > 0 && `${size(speed)}/s`,
-        eta > 0 && `${duration(eta)} left`,
+        percent !== null && message("capture.progress.percent", { n: Math.floor(percent) }),
+        bytes > 0 && (total > 0 ? message("capture.progress.part", { done: size(bytes), total: size(total) }) : size(bytes)),
+        speed > 0 && message("capture.progress.speed", { size: size(speed) }),
+        eta > 0 && message("capture.progress.left", { time: duration(eta) }),
     ].filter(Boolean).join(" · ");
 }
 
@@ -136,7 +135,7 @@ export function progressText(download) {
  * @param {Download} download
  * @returns {string} what to do about a failure, with commands in backticks; empty when there's no advice
  */
-export function adviceText({ error_code: code, error_message: message, username }) {
-    if (code !== "login_required" || message?.includes("cookies set")) return "";
-    return `Give your cookies for this site: \`replayhost-capture cookies set --user ${plain(username, 100)} cookies.txt\`. Then retry.`;
+export function adviceText({ error_code: code, error_message: cause, username }) {
+    if (code !== "login_required" || cause?.includes("cookies set")) return "";
+    return message("capture.advice.cookies", { user: plain(username, 100) });
 }
