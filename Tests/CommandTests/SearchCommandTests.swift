@@ -32,7 +32,8 @@ struct SearchCommandTests {
         let hit = try #require(hits.first)
         #expect(
             Set(hit.keys) == [
-                "archive", "archiveTitle", "url", "timestamp", "title", "snippet", "type", "captures", "years",
+                "archive", "archiveTitle", "originalName", "url", "timestamp", "title", "snippet", "type", "captures",
+                "years",
                 "verification",
             ])
         #expect(hit["captures"] as? Int == 1)

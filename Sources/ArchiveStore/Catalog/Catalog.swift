@@ -39,7 +39,7 @@ struct Catalog: Sendable {
 
     /// Returns the keys, ids and titles of all archives.
     func names() throws -> [ArchiveName] {
-        try reading { try ArchiveName.fetchAll($0.cachedStatement(sql: "SELECT key, id, title FROM archive")) }
+        try reading { try ArchiveName.fetchAll($0.cachedStatement(sql: "SELECT key, id, title, originalName FROM archive")) }
     }
 
     func archive(id: ArchiveID) throws -> Archive? {

@@ -56,6 +56,7 @@ struct ArchiveName: Decodable, FetchableRecord, Sendable {
     let key: String
     let id: ArchiveID
     let title: String
+    let originalName: String
 }
 
 /// A row of the table `archiveCollection`.

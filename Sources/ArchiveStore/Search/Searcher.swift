@@ -6,6 +6,8 @@ import WebArchive
 package struct SearchHit: Sendable, Hashable, Encodable {
     package let archive: ArchiveID
     package let archiveTitle: String
+    /// The name of the archive's file at its import.
+    package let originalName: String
     package let url: String
     /// The time of the capture to open, 14 digits; empty if unknown.
     package let timestamp: String
@@ -22,12 +24,20 @@ package struct SearchHit: Sendable, Hashable, Encodable {
     package let years: [Int]
     /// The last verification of the archive; `nil` before the first.
     package let verification: VerificationSummary?
-    /// The other archives that have the same capture, those with the best copies first; `nil` if there are none.
+    /// The other archives that have a capture of the URL at the same time with the same text, those with the best copies
+    /// first; `nil` if there are none.
     package let otherArchives: [OtherArchive]?
 
     package struct OtherArchive: Sendable, Hashable, Encodable {
         package let id: ArchiveID
         package let title: String
+        package let originalName: String
+        package let verification: VerificationSummary?
+
+        init(_ archive: Archive) {
+            (id, title, originalName) = (archive.id, archive.title, archive.entry.originalName)
+            verification = archive.verified
+        }
     }
 }
 
@@ -54,6 +64,8 @@ package struct SearchFacets: Sendable, Encodable {
         package var count: Int
         /// The title of an archive, whose ID the value is; `nil` for other values.
         package var title: String?
+        /// The name of that archive's file at its import.
+        package var originalName: String?
     }
 
     package var archives: [Count] = []
@@ -257,13 +269,14 @@ package struct Searcher: Sendable {
         guard let document, let timestamp else { return nil }
         let copies = try archives(
             withURL: found.url, at: timestamp, preferring: found.document, scope, database)
-        guard let archive = copies.first else { return nil }
-        let others = copies.dropFirst().map { SearchHit.OtherArchive(id: $0.id, title: $0.title) }
+        guard let archive = copies.first?.archive else { return nil }
+        let others = copies.dropFirst().filter(\.hasText).map { SearchHit.OtherArchive($0.archive) }
         let years = try YearRow.fetchAll(scope.statement(byYear, database), arguments: [found.url])
         let text = try document.text.map { try SearchText.fetch(database, number: $0) }
         return SearchHit(
-            archive: archive.id, archiveTitle: archive.title, url: document.address, timestamp: timestamp,
-            title: String(document.title.prefix(Self.titleMax)), snippet: finder.snippet(of: text?.body ?? []),
+            archive: archive.id, archiveTitle: archive.title, originalName: archive.entry.originalName,
+            url: document.address, timestamp: timestamp, title: String(document.title.prefix(Self.titleMax)),
+            snippet: finder.snippet(of: text?.body ?? []),
             type: document.type, language: document.language.isEmpty ? nil : document.language,
             captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) },
             verification: archive.verified, otherArchives: others.isEmpty ? nil : others)
@@ -282,7 +295,7 @@ package struct Searcher: Sendable {
     func archives(
         withURL url: Int64, at timestamp: String, preferring document: Int64? = nil, _ scope: SearchScope,
         _ database: Database
-    ) throws -> [Archive] {
+    ) throws -> [(archive: Archive, hasText: Bool)] {
         let sql = """
             SELECT capture.archive AS archive, document.number AS document
             FROM document JOIN capture ON capture.document = document.number
@@ -300,7 +313,7 @@ package struct Searcher: Sendable {
         return copies.sorted { one, other in
             if one.order.isDamaged != other.order.isDamaged { return other.order.isDamaged }
             return one.hasText == other.hasText ? one.order < other.order : one.hasText
-        }.map(\.archive)
+        }.map { ($0.archive, $0.hasText) }
     }
 
     private func count(
@@ -326,7 +339,9 @@ package struct Searcher: Sendable {
         return SearchFacets(
             archives: try counts("CAST(capture.archive AS TEXT)", captures, scope.captureCondition).compactMap { item in
                 Int64(item.value).flatMap(scope.archive).map { archive in
-                    .init(value: archive.id.text, count: item.count, title: archive.title)
+                    .init(
+                        value: archive.id.text, count: item.count, title: archive.title,
+                        originalName: archive.originalName)
                 }
             },
             sites: try counts(

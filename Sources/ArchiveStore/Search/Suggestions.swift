@@ -59,10 +59,11 @@ extension Searcher {
     private func suggestion(
         _ kind: Suggestion.Kind, _ page: PageRow, _ scope: SearchScope, _ database: Database
     ) throws -> Suggestion? {
-        try archives(withURL: page.number, at: page.timestamp, scope, database).first.map {
+        let copies = try archives(withURL: page.number, at: page.timestamp, scope, database)
+        return copies.first.map {
             Suggestion(
                 kind: kind, text: kind == .url ? page.url : String(page.title.prefix(200)), url: page.url,
-                archive: $0.id, timestamp: page.timestamp)
+                archive: $0.archive.id, timestamp: page.timestamp)
         }
     }
 

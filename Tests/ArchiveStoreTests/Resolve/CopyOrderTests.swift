@@ -158,6 +158,27 @@ struct CopyOrderTests {
         #expect(try test.search("ahoy").hits.first?.otherArchives == nil)
     }
 
+    /// Pages of the same URL and second that say something else are no copies.
+    @Test func captureWithAnotherTextIsNotTheSame() throws {
+        func add(_ name: String, _ text: String) throws {
+            let record = RecordedArchive.Record("http://harbour.example/", "<title>Harbour</title><p>\(text)")
+            let bytes = RecordedArchive([record]).bytes()
+            _ = try store.importFile(at: try test.folder.write(bytes, to: "\(name).wacz"))
+        }
+        try add("boats", "boats and ropes")
+        try add("crabs", "boats and crabs")
+        // Another file with the same page.
+        let copy = RecordedArchive.Record("http://harbour.example/", "<title>Harbour</title><p>boats and ropes")
+        let other = RecordedArchive.Record("http://harbour.example/more", "more")
+        let bytes = RecordedArchive([copy, other]).bytes()
+        _ = try store.importFile(at: try test.folder.write(bytes, to: "copy.wacz"))
+        try test.indexAll()
+        let hit = try #require(try test.search("ropes").hits.first)
+        #expect(hit.archive.text == "boats" && hit.originalName == "boats.wacz")
+        #expect(hit.otherArchives?.map(\.originalName) == ["copy.wacz"])
+        #expect(try test.search("crabs").hits.first?.otherArchives == nil)
+    }
+
     @Test(arguments: State.allCases)
     func bestCopyAnswersEverywhere(_ state: State) throws {
         try setUp(state)

@@ -44,6 +44,7 @@ struct CollectionAPITests {
 
     @Test func collectionIsCreatedAndShownWithMembers() async throws {
         try await Self.withTwoArchives { server in
+            try await server.finishJobs()
             let made = try await make(
                 server,
                 #"{"title":" Both ","members":["other","first","other"],"id":"pair","tags":["sea","sea"],"notes":"a\nb"}"#

@@ -49,6 +49,15 @@ struct LiveServer: Sendable {
     /// The fields that changes require.
     var authority: [(String, String)] { [("Origin", origin), ("Replayhost-Token", token)] }
 
+    /// Waits until all archives are verified and no job is left. What the jobs find changes answers.
+    func finishJobs() async throws {
+        let isQuiet = try await eventually { [store] in
+            try store.archives().allSatisfy { $0.archive.verified != nil }
+                && store.jobs.all(in: [.waiting, .running], limit: 1).isEmpty
+        }
+        guard isQuiet else { throw HTTPConnectionError(description: "the jobs don't end") }
+    }
+
     /// Puts a file with any content into the store, bypassing the import. Returns its path.
     @discardableResult
     func place(_ bytes: [UInt8], as id: String, originalName: String? = nil) async throws -> String {
