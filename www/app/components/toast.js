@@ -21,7 +21,7 @@ export function toast(text, action) {
             if (isChosen) action.onChosen();
             resolve(isChosen);
         };
-        const element = make("div", { class: "toast" }, make("p", { text }),
+        const element = make("section", { class: "toast", "aria-label": message("toast.label") }, make("p", { text }),
             action && make("button", { type: "button", class: "plain", text: action.text, on: { click: () => end(true) } }),
             make("button", { type: "button", class: "plain", "aria-label": message("toast.dismiss"), text: "×", on: { click: () => end(false) } }));
         // It stays while it is used.

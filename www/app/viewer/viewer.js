@@ -21,12 +21,14 @@ import { createReplayFrame } from "../replay/replay-frame.js";
 import { createPageReports, pageOf } from "./page-reports.js";
 import { documentPanel } from "./documents.js";
 import { createIcons } from "./favicon.js";
+import { createAnnouncer } from "./announcer.js";
 import { createHintBar } from "./hint-bar.js";
 import { createLookups } from "./lookups.js";
 import { addressOf, next, initialState } from "./navigation.js";
 import { absencePanel, failurePanel, progressPanel } from "./panels.js";
 import { replayMode } from "./replay-mode.js";
 import { createSteps } from "./steps.js";
+import { followToolbarKey } from "./toolbar-key.js";
 import { createToolbar } from "./viewer-toolbar.js";
 
 const restoredSecondsMin = 8;
@@ -59,6 +61,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     const { mode, hint: modeHint } = replayMode(archive, chosenMode);
     const lookups = createLookups(archive);
     const steps = createSteps();
+    const announcePage = createAnnouncer();
     const toolbar = createToolbar(archive, {
         onOpen: openTyped,
         onReload: reload,
@@ -165,7 +168,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     function introduce(panel) {
         icons.set([], "");
         if (!visible) return;
-        announce(pageTitle);
+        announcePage(pageTitle);
         const hasFocus = document.activeElement === document.body || frame.element.contains(document.activeElement);
         if (hasFocus) panel.querySelector('h1[tabindex="-1"]')?.focus({ preventScroll: true });
     }
@@ -439,7 +442,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     }
 
     function focusPage() {
-        if (visible) announce(pageTitle);
+        if (visible) announcePage(pageTitle, state.page?.capture);
         if (visible && document.activeElement === document.body) frame.focus();
         onShown();
     }
@@ -450,13 +453,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     }
     document.addEventListener("visibilitychange", whenVisible);
 
-    /** F6 moves the focus between toolbar and page. `page.js` handles the key inside the page. */
-    element.addEventListener("keydown", (event) => {
-        if (event.key !== "F6" || event.shiftKey || event.ctrlKey || event.altKey || event.metaKey) return;
-        event.preventDefault();
-        if (!toolbar.element.contains(event.target)) toolbar.focus();
-        else (state.panel?.querySelector("button, a[href]") ?? frame).focus();
-    });
+    const toolbarKey = followToolbarKey(element, toolbar, () => state.panel?.querySelector("button, a[href]") ?? frame);
 
     return {
         element,
@@ -489,6 +486,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             server.close();
             pageReports.close();
             document.removeEventListener("visibilitychange", whenVisible);
+            toolbarKey.close();
             icons.close();
             requests.close();
             agent.close();

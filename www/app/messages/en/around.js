@@ -105,6 +105,7 @@ addMessages({
     "time.left-minutes": "{n} min left",
     "time.left-seconds": "{n} s left",
     "toast.dismiss": "Dismiss",
+    "toast.label": "Message",
     "tray.label": "Progress",
     "trust.about": "What this mark means",
     "trust.details": "Details",

@@ -62,6 +62,7 @@ addMessages({
     "viewer.server-unreadable": "This capture can't be read",
     "viewer.skipped": "{n, plural, one {# archive wasn't searched.} other {# archives weren't searched.}}",
     "viewer.time-with-status": "{time} (status {status})",
+    "viewer.title-captured": "{title}, captured {time}",
     "viewer.url": "URL in {kind, select, collection {this collection} other {this archive}}",
     "viewer.url-never-confirmed": "This page's URL isn't in {kind, select, collection {this collection} other {this archive}}, so the URL isn't shown.",
     "viewer.url-unconfirmed": "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.",
