@@ -59,7 +59,7 @@ export function editTitle(item, place, onEnd) {
             event.preventDefault();
             send();
         },
-    } }, make("div", { class: "joined" }, input, save,
+    } }, make("h1", { class: "visually-hidden", text: plain(item.title) || item.id }), make("div", { class: "joined" }, input, save,
         make("button", { type: "button", text: message("dialog.cancel"), on: { click: () => end(null) } })), problems);
 
     function end(now) {
