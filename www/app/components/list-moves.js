@@ -41,8 +41,10 @@ export function focus(list, index) {
     const { top } = list.element.getBoundingClientRect();
     const at = shown < count * height ? row / count * shown : row * height;
     // Clear of bars at the top and the bottom of the window.
-    const margin = 6 * parseFloat(getComputedStyle(document.documentElement).fontSize);
-    if (top + at < margin) scrollBy(0, top + at - margin);
-    else if (top + at + height > innerHeight - margin) scrollBy(0, top + at + height - innerHeight + margin);
+    const { fontSize, scrollPaddingBlockEnd } = getComputedStyle(document.documentElement);
+    const margin = 6 * parseFloat(fontSize);
+    const below = Math.max(margin, parseFloat(scrollPaddingBlockEnd) || 0);
+    if (top + at + height > innerHeight - below) scrollBy(0, top + at + height - innerHeight + below);
+    else if (top + at < margin) scrollBy(0, top + at - margin);
     list.activate(target);
 }

@@ -16,6 +16,7 @@ export function popover(button, contents, properties = {}) {
         class: `popover ${properties.class ?? ""}`.trim() });
     button.setAttribute("aria-expanded", "false");
     button.setAttribute("aria-controls", element.id);
+    const placeAgain = () => place(element, button);
     let wasOpen = false;
     // A click on the button closes an open popover before the button gets it.
     button.addEventListener("pointerdown", () => {
@@ -27,7 +28,9 @@ export function popover(button, contents, properties = {}) {
     });
     element.addEventListener("toggle", ({ newState }) => {
         button.setAttribute("aria-expanded", String(newState === "open"));
-        if (newState === "closed") element.remove();
+        if (newState === "open") return;
+        removeEventListener("resize", placeAgain);
+        element.remove();
     });
     element.addEventListener("focusout", ({ relatedTarget }) => {
         if (relatedTarget && !element.contains(relatedTarget) && relatedTarget !== button) element.hidePopover();
@@ -37,7 +40,8 @@ export function popover(button, contents, properties = {}) {
         element.replaceChildren(...contents(element));
         button.after(element);
         element.showPopover();
-        place(element, button);
+        placeAgain();
+        addEventListener("resize", placeAgain);
     }
 
     return { close: () => element.matches(":popover-open") && element.hidePopover() };

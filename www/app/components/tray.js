@@ -20,6 +20,7 @@ let shown = "";
 /** Adds the line to the page. It's in the flow of the page, and what has the focus scrolls clear of it. */
 export function showTray() {
     document.getElementById("footer").before(element);
+    new ResizeObserver(() => document.documentElement.style.setProperty("--tray-height", `${element.offsetHeight}px`)).observe(element);
     followImports({ onChange: show });
     followActivity({ onChange: show });
 }

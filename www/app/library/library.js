@@ -146,6 +146,7 @@ export function showLibrary(root, firstRoute) {
         loading ??= import("./selection.js").then(({ createSelection }) => {
             selection = createSelection({
                 onChanged: () => list.update(),
+                onFocusLost: () => (list.element.querySelector("[tabindex='0']") ?? heading).focus({ preventScroll: true }),
                 filter: () => filter,
                 onCreated: (collection) => navigate(tabURL({ kind: "collection", id: collection.id })),
             });
@@ -308,9 +309,9 @@ export function showLibrary(root, firstRoute) {
     };
 }
 
-/** The height of a card or a row in rem, and how many fit side by side. */
+/** The height of a card or a row in rem, and how many fit side by side. The style sheet arranges rows at the same widths. */
 function shapeOf(as, width) {
     const rem = width / parseFloat(getComputedStyle(document.documentElement).fontSize);
     if (as === "cards") return { rem: 20, columns: Math.max(1, Math.floor(rem / 15.5)) };
-    return { rem: rem < 44 ? 7.5 : 3.75, columns: 1 };
+    return { rem: rem < 30 ? 11 : rem < 44 ? 7.5 : 3.75, columns: 1 };
 }

@@ -14,10 +14,11 @@ const archivesPerRequest = 1000;
 /**
  * @param {object} host
  * @param {() => void} host.onChanged the selection or the archives changed
+ * @param {() => void} host.onFocusLost the bar with the focus is gone
  * @param {() => import("../core/route-types.js").LibraryFilter} host.filter of the list
  * @param {(collection: import("../core/api.js").Collection) => void} host.onCreated
  */
-export function createSelection({ onChanged, filter, onCreated }) {
+export function createSelection({ onChanged, onFocusLost, filter, onCreated }) {
     const chosen = new Map();
     let isOpen = false;
     let stop = null;
@@ -35,13 +36,17 @@ export function createSelection({ onChanged, filter, onCreated }) {
         button("selection.end", end, "plain"));
     const element = make("section", { class: "select-bar", hidden: true, "aria-label": message("selection.title") }, problems, line);
 
+    new ResizeObserver(() => document.documentElement.style.setProperty("--select-bar-height", `${element.offsetHeight}px`)).observe(element);
+
     function show() {
+        const losesFocus = !isOpen && line.contains(document.activeElement);
         line.hidden = !isOpen;
         // What failed for one archive is shown without a selection, too.
         element.hidden = !isOpen && !problems.hasChildNodes();
         count.textContent = message("selection.count", { n: chosen.size });
         for (const action of actions) action.disabled = chosen.size === 0;
         onChanged();
+        if (losesFocus) onFocusLost();
     }
 
     function select(archive, isChosen = true) {
