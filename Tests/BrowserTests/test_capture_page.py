@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import media_content
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
+from support.accessibility import violations
 from support.expecting import expect
 from support.host import Host
 from support.places import FIXTURES, SCREENSHOTS
@@ -370,8 +370,7 @@ def problems(page, name):
         page.screenshot(path=SCREENSHOTS / f"{where}.png", full_page=True)
         if page.evaluate("document.documentElement.scrollWidth") > width:
             found.append(f"{where}: the page is wider than the window")
-        violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        found += [f"{where}: {one['id']}: {one['nodes'][0]['html'][:200]} {one['nodes'][0]['failureSummary']}" for one in violations]
+        found += [f"{where}: {violation}" for violation in violations(page)]
     return found
 
 

@@ -7,8 +7,8 @@ import re
 import zipfile
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
+from support.accessibility import violations
 from support.archives import TIME, write_archive, write_captures
 from support.expecting import expect
 from support.places import FIXTURES, SCREENSHOTS
@@ -250,9 +250,7 @@ def test_panel_is_accessible(host, browser, tmp_path, width, theme):
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"explain-{width}-{theme}.png")
     assert page.evaluate("document.querySelector('.panel').scrollWidth <= document.querySelector('.panel').clientWidth")
-    options = {"resultTypes": ["violations"], "iframes": False}
-    violations = Axe().run(page, context={"exclude": [["iframe"]]}, options=options).response["violations"]
-    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in violations] == []
+    assert violations(page) == []
 
 
 def test_panel_shows_nothing_of_the_previous_page(host, page, tmp_path):

@@ -6,13 +6,13 @@ from urllib.parse import quote
 
 import pytest
 
+from support.accessibility import view_problems
 from support.archives import write_archive, write_captures
 from support.expecting import expect, expect_loaded
 from support.journey import SITE, TITLE
-from support.places import FIXTURES, SCREENSHOTS
+from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
-from test_views import violations
 
 pytestmark = pytest.mark.one_chromium
 
@@ -402,37 +402,16 @@ def show_nothing(page, home):
     expect(page.locator(".tips")).to_be_visible()
 
 
-def show_urls(page, home):
-    page.goto(f"{home}/?archive=/archives/sample.wacz#view=urls")
-    expect(page.locator(".urls tbody tr").first).to_be_visible()
-
-
 def show_url_captures(page, home):
     page.goto(f"{home}/#search=tables.example%2F*")
     expect(page.locator(".url-captures li")).to_have_count(10)
 
 
-def show_pages(page, home):
-    page.goto(f"{home}/?archive=/archives/sample.wacz#view=pages")
-    expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
-
-
-VIEWS = [show_results, show_suggestions, show_nothing, show_url_captures, show_pages, show_urls]
+VIEWS = [show_results, show_suggestions, show_nothing, show_url_captures]
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_view_fits_and_is_accessible(library, page, view):
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     view(page, library.home)
-    problems = []
-    for width, height in {360: 740, 1280: 900}.items():
-        page.set_viewport_size({"width": width, "height": height})
-        for scheme in ["light", "dark"]:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            where = f"search-{view.__name__[5:]}-{width}-{scheme}"
-            page.screenshot(path=SCREENSHOTS / f"{where}.png", full_page=True)
-            content = page.evaluate("document.documentElement.scrollWidth")
-            if content > width:
-                problems.append(f"{where}: the page is {content} px wide")
-            problems += [f"{where}: {violation}" for violation in violations(page, ["minor", "moderate", "serious", "critical"])]
-    assert problems == []
+    problems = view_problems(page, f"search-{view.__name__[5:]}")
+    assert not problems, "\n".join(problems)
