@@ -76,15 +76,25 @@ LOOK = """() => {
     }
 
     const isOver = (element) => [...ancestors(element)].some((one) => ["fixed", "sticky"].includes(styleOf(one).position));
+    // A link in text has a rectangle for each line, of which the last ones can be cut off.
+    function seenBoxes(element) {
+        const boxes = [...element.getClientRects()].map(({ left, right, top, bottom }) => ({ left, right, top, bottom }));
+        for (const one of ancestors(element.parentElement)) {
+            if (styleOf(one).overflowX === "visible") continue;
+            const { left, right, top, bottom } = one.getBoundingClientRect();
+            for (const box of boxes) Object.assign(box, { left: Math.max(left, box.left), right: Math.min(right, box.right),
+                top: Math.max(top, box.top), bottom: Math.min(bottom, box.bottom) });
+        }
+        return boxes;
+    }
     const controls = [...root.querySelectorAll("a[href], button, input, select, textarea, summary")]
-        .filter((one) => isSeen(one) && !isOver(one)).map((element) => [element, element.getBoundingClientRect()]);
-    controls.forEach(([one, a], index) => {
-        for (const [other, b] of controls.slice(index + 1)) {
-            const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-            const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-            if (width > 2 && height > 2 && !one.contains(other) && !other.contains(one)) {
-                problems.push(`${nameOf(one)} overlaps ${nameOf(other)} by ${Math.round(width)} × ${Math.round(height)} px`);
-            }
+        .filter((one) => isSeen(one) && !isOver(one)).map((element) => [element, seenBoxes(element)]);
+    const overlap = (a, b) => [Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
+    controls.forEach(([one, boxes], index) => {
+        for (const [other, others] of controls.slice(index + 1)) {
+            if (one.contains(other) || other.contains(one)) continue;
+            const found = boxes.flatMap((a) => others.map((b) => overlap(a, b))).find(([width, height]) => width > 2 && height > 2);
+            if (found) problems.push(`${nameOf(one)} overlaps ${nameOf(other)} by ${found.map(Math.round).join(" × ")} px`);
         }
     });
     return problems;

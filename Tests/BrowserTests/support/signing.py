@@ -14,8 +14,16 @@ def openssl(folder, *arguments, data=b""):
     return subprocess.run(["openssl", *arguments], cwd=folder, input=data, capture_output=True, check=True).stdout
 
 
-def signed(folder, name):
-    """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key."""
+def escaped(name):
+    """As openssl reads it in a subject."""
+    return "".join(f"\\{letter}" if letter in "\\/+," else letter for letter in name)
+
+
+def signed(folder, name, signer="signer.example"):
+    """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key.
+
+    `signer`: the name in the certificate and the domain, if `name` is "domain".
+    """
     with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
         files = {entry: package.read(entry) for entry in package.namelist()}
     text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
@@ -29,9 +37,11 @@ def signed(folder, name):
     data = {"hash": text, "created": created, "software": "openssl", "version": "0.1.0",
         "signature": base64.b64encode(signature).decode()}
     if name == "domain":
-        certificate = openssl(folder, "req", "-x509", "-new", "-key", "key.pem", "-subj", "/CN=signer.example", "-addext",
-            "subjectAltName=DNS:signer.example")
-        data.update(domain="signer.example", domainCert=certificate.decode())
+        # The length of a common name is limited to 64.
+        subject = f"/CN={escaped(signer[:64])}/O={escaped(signer[:64])}"
+        names = ["-addext", "subjectAltName=DNS:signer.example"]
+        certificate = openssl(folder, "req", "-x509", "-new", "-utf8", "-key", "key.pem", "-subj", subject, *names)
+        data.update(domain=signer, domainCert=certificate.decode())
     else:
         data["publicKey"] = base64.b64encode(key).decode()
     files["datapackage-digest.json"] = json.dumps({"path": "datapackage.json", "hash": text, "signedData": data}).encode()
