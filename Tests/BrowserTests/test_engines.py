@@ -15,6 +15,7 @@ from support.places import FIXTURES
 from support.storages import LOOK, PLANT, STORAGES, STORED_TYPE
 from support.waiting import wait_until
 from support.website import WebSite
+from test_search import wait_until_indexed
 
 SUPPORT = Path(__file__).parent / "support"
 ATTACKS = (SUPPORT / "attacks.js").read_text(encoding="utf-8")
@@ -254,6 +255,39 @@ def test_views_fit_a_narrow_window(host, engine):
     expect_home(engine)
     width, needed = engine.run(narrow)
     assert needed <= width <= 500
+
+
+def open_and_expect(engine, tab, text, selector):
+    """Opens a tab of the archive's page by a click."""
+    engine.click(f'.tabs a[href*="view={tab}"]')
+    engine.wait_for_text(text, selector)
+
+
+# test_imports.py, test_search.py and others do this in Chromium.
+@pytest.mark.parametrize("open_engine", ["firefox", "webkit"], indirect=True)
+def test_archive_is_added_searched_and_looked_through(host, engine):
+    """A file that is chosen, a search that leads to a page, and the tabs of its archive."""
+    engine.go(f"{host.home}/")
+    engine.wait_for_text(TITLE, "main a")
+    engine.choose_file("input[type=file]", FIXTURES / "no-pages.wacz")
+    engine.wait_for_text("Added “", ".toast")
+    engine.wait_for("() => location.hash === '#view=overview'", what="the archive opens")
+    engine.click(".wordmark")
+    engine.wait_for_text("3 archives", ".library-summary")
+    wait_until_indexed(host)
+    engine.type(".search-field", "limpet")
+    engine.wait_for_text(f"Common limpet - {TITLE}", ".hits h2 a")
+    engine.click('.hits h2 a[href*="limpet.html"]')
+    engine.wait_for_text_in_page("Its teeth are harder than any other known living thing.", "main")
+    engine.click(".archive-name")
+    engine.wait_for_text(f"Species - {TITLE}", ".page-line a")
+    open_and_expect(engine, "urls", f"{SITE}/tides.html", ".urls td.url a")
+    open_and_expect(engine, "files", "anemone.png", ".files .name")
+    open_and_expect(engine, "timeline", "Nov", ".bars .tick")
+    open_and_expect(engine, "details", "Verification", "main h2, main h3")
+    open_and_expect(engine, "overview", "media.fieldguide.example", ".counted a")
+    engine.click(".main-card")
+    expect_home(engine)
 
 
 CALL_OUT = f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}"

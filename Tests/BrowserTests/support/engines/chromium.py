@@ -56,6 +56,9 @@ class Chromium(Engine):
         self.page.locator(selector).fill(text)
         self.page.locator(selector).press("Enter")
 
+    def choose_file(self, selector, path):
+        self.page.locator(selector).set_input_files(path)
+
     def follow(self, name):
         Viewer(self.page).follow(name)
 

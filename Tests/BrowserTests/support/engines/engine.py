@@ -59,6 +59,10 @@ class Engine:
         """Types into a field of the tab's document, in place of what is there, and presses Enter."""
         raise NotImplementedError
 
+    def choose_file(self, selector, path):
+        """Chooses a file in a file field of the tab's document, as in the browser's dialog."""
+        raise NotImplementedError
+
     def follow(self, name):
         """Clicks the link of the archived page that has this text, as a person does."""
         raise NotImplementedError

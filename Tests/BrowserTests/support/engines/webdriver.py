@@ -104,6 +104,12 @@ class WebDriverEngine(Engine):
     def type(self, selector, text):
         self.attempt(self.type_into_element, selector, text)
 
+    def send_file(self, selector, path):
+        self.command("ElementSendKeys", id=self.find("css selector", selector), text=str(path))
+
+    def choose_file(self, selector, path):
+        self.attempt(self.send_file, selector, path)
+
     def follow(self, name):
         self.in_frame(REPLAY_FRAME, self.click_element, "link text", name)
 
