@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.jobs import FakeJobs
 from support.journey import TITLE
 from support.places import FIXTURES
@@ -57,6 +57,7 @@ def test_library_reconnects_to_a_stopped_server(host_with_sample, browser):
     browser.allow("Failed to load resource|net::ERR")
     page.goto(host.home)
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
+    expect_loaded(page)
     stopped = page.locator(".banners").get_by_text("replayhost has stopped")
     expect(stopped).to_have_count(0)
     host.stop()

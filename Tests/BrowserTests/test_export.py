@@ -41,9 +41,10 @@ def test_saved_page_replays_alone(host, page, tmp_path):
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
     path = saved(page, lambda: export_page(page, SPECIES), tmp_path)
-    assert path.name == "sample-page.wacz"
-    expect(page.get_by_role("link", name="sample-page.wacz")).to_be_visible()
-    host.add(path)
+    # The title of the page.
+    assert path.name == "Species - Tidepool Field Guide.wacz"
+    expect(page.get_by_role("link", name=path.name)).to_be_visible()
+    host.add(path.rename(tmp_path / "sample-page.wacz"))
     # The archive's page would ask for the archive once more.
     page.goto("about:blank")
     host.run("remove", "sample", "--yes")

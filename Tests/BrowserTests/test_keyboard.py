@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.journey import SITE, TITLE
 from support.places import FIXTURES
 from support.viewer import Viewer
@@ -58,6 +58,7 @@ def test_everything_by_keyboard(host, page):
     page.on("filechooser", lambda chooser: None)
     host.add(FIXTURES / "second.wacz")
     page.goto(host.home)
+    expect_loaded(page)
     expect(page.get_by_role("link", name=OTHER, exact=True)).to_be_visible()
     import_a_file(page)
     search_and_open_a_hit(wait_until_indexed(host), page)

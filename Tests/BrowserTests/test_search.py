@@ -193,6 +193,7 @@ def test_keyboard_only(library, page):
     page.goto(library.home)
     field(page).focus()
     page.keyboard.type("limpet/")
+    expect(page.get_by_role("option").first).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     expect(field(page)).to_have_value("")
