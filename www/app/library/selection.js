@@ -36,7 +36,10 @@ export function createSelection({ onChanged, onFocusLost, filter, onCreated }) {
         button("selection.end", end, "plain"));
     const element = make("section", { class: "select-bar", hidden: true, "aria-label": message("selection.title") }, problems, line);
 
-    new ResizeObserver(() => document.documentElement.style.setProperty("--select-bar-height", `${element.offsetHeight}px`)).observe(element);
+    new ResizeObserver(() => {
+        const covered = getComputedStyle(element).position === "sticky" ? element.offsetHeight : 0;
+        document.documentElement.style.setProperty("--select-bar-height", `${covered}px`);
+    }).observe(element);
 
     function show() {
         const losesFocus = !isOpen && line.contains(document.activeElement);
