@@ -1,5 +1,6 @@
 """What the viewer says about a capture that its page doesn't show, and what happens to words in its URL field."""
 
+import re
 import zipfile
 
 import pytest
@@ -52,6 +53,8 @@ def test_words_in_the_url_field_are_searched(host, page, tmp_path):
     field.fill("intranet")
     field.press("Enter")
     expect(viewer.read("h1")).to_have_text("Intranet")
+    # It's in the history once the viewer knows it.
+    expect(page).to_have_url(re.compile("intranet"))
     field.fill("reef tides")
     field.press("Enter")
     expect(page.locator("main").get_by_text("1 page", exact=True)).to_be_visible()
