@@ -12,6 +12,8 @@ from support.journey import SITE, TITLE, expect_home, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
 
+pytestmark = pytest.mark.one_chromium
+
 
 def drop(page, file):
     """Drags a file onto the page, as from a file manager."""

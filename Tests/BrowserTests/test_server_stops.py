@@ -10,6 +10,8 @@ from support.viewer import Viewer
 from support.waiting import wait_until
 from test_search import wait_until_indexed
 
+pytestmark = pytest.mark.one_chromium
+
 URL = "https://lamp.example/"
 
 
