@@ -67,8 +67,9 @@ struct MementoRoute: Sendable {
         let entry = capture.entry
         let memento = call.memento(entry.url)
         let address = CaptureAddress.memento(scope, entry.timestamp, modifier, entry.url)
-        // Redirect to the exact capture. The engine accepts the closest one.
-        let isSameURL = url.contains("__wb_method=") || SURT.matches(url, entry.url)
+        // Redirect to the exact capture. The engine accepts the closest one. A browser would encode a URL that differs only in its
+        // escapes, and ask again.
+        let isSameURL = url.contains("__wb_method=") || CaptureMatcher.matchDecoded(url, entry.url)
         if modifier != .engine, call.isRead, timestamp != entry.timestamp || !isSameURL {
             return CaptureCall.redirect(to: address, links: memento.links())
         }

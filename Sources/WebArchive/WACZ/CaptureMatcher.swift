@@ -46,6 +46,15 @@ package struct CaptureMatcher: Sendable {
         return ends[0] != nil && ends[1] != nil && ends[0] != ends[1]
     }
 
+    /// Returns whether two URLs are the same page, apart from which characters are percent-encoded. A browser encodes some
+    /// that a crawler recorded as they were.
+    package static func matchDecoded(_ one: String, _ other: String) -> Bool {
+        func decoded(_ url: String) -> String {
+            String(decoding: PercentEncoding.decoded(Array(url.utf8)), as: UTF8.self)
+        }
+        return SURT.matches(decoded(one), decoded(other))
+    }
+
     /// Returns the spellings of a URL with a method: unchanged, and with the spaces of its body as indexers write them,
     /// with escapes decoded and pluses as spaces.
     private static func spellings(of url: String) -> [String] {

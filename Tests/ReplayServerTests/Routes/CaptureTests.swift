@@ -51,6 +51,18 @@ struct CaptureTests {
         }
     }
 
+    /// A crawler recorded characters that browsers encode (URL Standard §1.3, path percent-encode set): a redirect to that URL would
+    /// come back encoded, and never end.
+    @Test(arguments: [("svg<b>.png", "svg%3Cb%3E.png"), ("a\"b`c{d}", "a%22b%60c%7Bd%7D")])
+    func captureIsSentForAnEncodedURL(recorded: String, requested: String) async throws {
+        let record = Self.page.with { $0.url = "http://a.example/\(recorded)" }
+        try await withCaptures([record]) { server in
+            let target = "/c/crawl/20240102030405id_/http://a.example/\(requested)"
+            let answer = try await server.ask("GET", target)
+            #expect(answer.status == 200 && answer.text == "<p>one</p>", "\(answer.status)")
+        }
+    }
+
     /// As wabac.js splits them. What scripts don't see, and what can't be split, is left out.
     @Test func engineGetsScriptVisibleCookies() async throws {
         let record = Self.page.with {
