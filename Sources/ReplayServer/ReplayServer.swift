@@ -69,7 +69,8 @@ package struct ReplayServer: Sendable {
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil), clients)
         }
-        let listener = try await listen(on: port, Dispatch(site: site, control: library(ports).buildResponder()), clients)
+        let control = library(ports).buildResponder()
+        let listener = try await listen(on: port, Dispatch(site: site, control: control), clients)
         let background = BackgroundWork(
             store: site.store, events: events, stop: stopSignal, auditDays: auditDays, watched: watched, logger: logger)
         await running.start(

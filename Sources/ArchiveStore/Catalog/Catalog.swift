@@ -39,7 +39,8 @@ struct Catalog: Sendable {
 
     /// Returns the keys, ids and titles of all archives.
     func names() throws -> [ArchiveName] {
-        try reading { try ArchiveName.fetchAll($0.cachedStatement(sql: "SELECT key, id, title, originalName FROM archive")) }
+        let sql = "SELECT key, id, title, originalName FROM archive"
+        return try reading { try ArchiveName.fetchAll($0.cachedStatement(sql: sql)) }
     }
 
     func archive(id: ArchiveID) throws -> Archive? {
