@@ -136,26 +136,59 @@ def test_search_box_of_an_archive_searches_it_or_the_library(host_with_sample, p
     expect(page).to_have_url(f"{host.home}/#search=limpet&in=sample")
 
 
+def add_by_path(page, path):
+    """Returns the dialog, which stays open while the path is refused."""
+    page.get_by_role("button", name="More actions", exact=True).click()
+    page.get_by_role("menuitem", name="Add by path…").click()
+    dialog = page.get_by_role("dialog", name="Add by path")
+    dialog.get_by_label("Path").fill(str(path))
+    page.keyboard.press("Enter")
+    return dialog
+
+
 def test_files_of_this_computer_are_added(host, browser, tmp_path):
-    """By the path of a folder, and left where they are. The dialog stays open while the server refuses a path."""
+    """By the path of a folder, and left where they are. An empty library offers it, too."""
     page = browser.page
-    browser.allow("400|404")
+    browser.allow("404")
     (tmp_path / "drive").mkdir()
     for name in ["sample", "second"]:
         shutil.copy(FIXTURES / f"{name}.wacz", tmp_path / "drive")
-    host.add(FIXTURES / "debian-faq.wacz")
     page.goto(host.home)
-    page.get_by_role("button", name="More actions", exact=True).click()
-    page.get_by_role("menuitem", name="Add from this computer…").click()
-    dialog = page.get_by_role("dialog", name="Add from this computer")
-    for path, message in [("drive", "“drive” isn't an absolute path"), (f"{tmp_path}/nowhere", f"There is no file or folder {tmp_path}/nowhere")]:
+    page.get_by_role("button", name="Add by path…").click()
+    dialog = page.get_by_role("dialog", name="Add by path")
+    for path, message in [("drive", "Write the whole path, beginning with /."),
+            (f"{tmp_path}/nowhere", f"There is no file or folder {tmp_path}/nowhere")]:
         dialog.get_by_label("Path").fill(path)
         page.keyboard.press("Enter")
-        expect(dialog.get_by_role("alert")).to_contain_text(message.replace("“", '"').replace("”", '"'))
+        expect(dialog.get_by_role("alert")).to_contain_text(message)
     dialog.get_by_label("Path").fill(f"{tmp_path}/drive")
     dialog.get_by_role("checkbox", name="Leave the file where it is (link)").check()
     dialog.get_by_role("button", name="Add").click()
-    expect(page.locator(".toast")).to_contain_text("Adding 2 files.")
+    expect(page.locator(".toast")).to_contain_text("2 added")
     for title in ["Tidepool Field Guide", "Harbour Notebook"]:
         expect(page.get_by_role("link", name=title, exact=True)).to_be_visible()
-    assert sorted(archive.get("linkedPath", "") for archive in host.archives()) == ["", f"{tmp_path}/drive/sample.wacz", f"{tmp_path}/drive/second.wacz"]
+    assert sorted(archive.get("linkedPath", "") for archive in host.archives()) == [f"{tmp_path}/drive/sample.wacz", f"{tmp_path}/drive/second.wacz"]
+
+
+def test_result_of_each_path_is_told(host_with_sample, page, tmp_path):
+    """Of a new file, a duplicate, and a file that is no archive. The activity lists duplicates and failures."""
+    host = host_with_sample
+    shutil.copy(FIXTURES / "second.wacz", tmp_path / "new.wacz")
+    shutil.copy(FIXTURES / "sample.wacz", tmp_path / "copy.wacz")
+    (tmp_path / "bad.wacz").write_bytes(b"no archive")
+    failure = "This isn't a WACZ file; choose a WACZ file; replayhost import also takes WARC and ARC files."
+    page.goto(host.home)
+    for name, message in [("new", "Added “Harbour Notebook”."), ("copy", "Already in your library: “Tidepool Field Guide”. Nothing was added."),
+            ("bad", f"Couldn't add “bad.wacz”. {failure}")]:
+        add_by_path(page, tmp_path / f"{name}.wacz")
+        expect(page.locator(".toast p")).to_have_text(message)
+    page.locator(".toast").get_by_role("button", name="Show").click()
+    duplicates = page.get_by_role("region", name="Already in your library (1)")
+    expect(duplicates.get_by_role("listitem")).to_contain_text("copy.wacz")
+    expect(duplicates.get_by_role("link", name="Tidepool Field Guide")).to_have_attribute("href", re.compile("archive=/archives/sample.wacz"))
+    expect(page.get_by_role("region", name="Failures").locator(".reason")).to_have_text(failure)
+    duplicates.get_by_role("button", name="Dismiss").click()
+    expect(duplicates).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("region", name="Failures")).to_be_visible()
+    expect(duplicates).to_have_count(0)

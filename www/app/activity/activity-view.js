@@ -1,8 +1,9 @@
-/** The view of all activity: what is going on, and what failed. */
+/** The view of all activity: what is going on, what failed, and which imported files were duplicates. */
 import "../messages/en/activity.js";
 import "../messages/en/around.js";
 import { groupFrom, otherKinds } from "../components/activity-text.js";
 import { followImports, imports } from "../components/import-queue.js";
+import { isDuplicate } from "../components/job-results.js";
 import { errorBlock } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/page-header.js";
 import { activeJobs, followActivity, refreshActivity } from "../core/activity.js";
@@ -10,6 +11,7 @@ import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make } from "../core/dom.js";
 import { hasMessage, message } from "../core/i18n.js";
+import { duplicateList } from "./duplicates.js";
 import { failureList } from "./failures.js";
 import { isActive, jobName } from "./job-text.js";
 import { runningList } from "./running.js";
@@ -31,13 +33,15 @@ export function showActivity(root) {
     const isUpload = ({ kind, subject }) => kind === "import" && subject === imports.current?.file.name;
     const active = () => all().filter((job) => isActive(job.state) && !isUpload(job));
     const running = runningList(active, noteChange);
-    const failures = failureList(() => all().filter(({ state }) => state === "failed"), noteChange, (id) => {
+    const forget = (id) => {
         known.delete(id);
         schedule();
-    });
+    };
+    const failures = failureList(() => all().filter(({ state }) => state === "failed"), noteChange, forget);
+    const duplicates = duplicateList(() => all().filter(isDuplicate), forget);
     const problems = make("div");
     root.replaceChildren(pageHeader([]), make("main", { class: "column activity" },
-        make("h1", { text: message("activity.title"), tabindex: "-1" }), problems, running.element, failures.element));
+        make("h1", { text: message("activity.title"), tabindex: "-1" }), problems, running.element, failures.element, duplicates.element));
     showBanners();
 
     // Many jobs can change at once.
@@ -49,6 +53,7 @@ export function showActivity(root) {
         frame = 0;
         running.update();
         failures.update();
+        duplicates.update();
     }
 
     function noteChange(job) {
@@ -59,11 +64,21 @@ export function showActivity(root) {
 
     function note(job) {
         const before = known.get(job.id)?.state;
-        if (isActive(job.state) || job.state === "failed") known.set(job.id, job);
+        if (isActive(job.state) || job.state === "failed" || isDuplicate(job)) known.set(job.id, job);
         else known.delete(job.id);
         const ending = `activity.ended-${job.state}`;
         const isAlone = otherKinds().every((kind) => kind.kind !== job.kind || activeJobs(kind) < groupFrom);
         if (before && before !== job.state && isAlone && hasMessage(ending)) announce(message(ending, { name: jobName(job) }));
+    }
+
+    /** Reads the imports that ended before this view was open. Later ones come as events. */
+    async function loadDuplicates() {
+        try {
+            (await api.jobs(["done"])).filter((job) => isDuplicate(job) && !changed.has(job.id)).forEach((job) => known.set(job.id, job));
+            schedule();
+        } catch (error) {
+            if (error.status !== 0) problems.replaceChildren(errorBlock(error, message("activity.cant-read")));
+        }
     }
 
     /** Reads the jobs that have a line of their own. */
@@ -105,12 +120,16 @@ export function showActivity(root) {
         if (differs) load();
     }
 
-    const activity = followActivity({ onChange: compare, onConnected: load, onJob: noteChange });
+    const loadAll = () => {
+        load();
+        loadDuplicates();
+    };
+    const activity = followActivity({ onChange: compare, onConnected: loadAll, onJob: noteChange });
     const uploads = followImports({ onChange: schedule });
-    const server = followServer({ onBack: load });
+    const server = followServer({ onBack: loadAll });
     update();
     refreshActivity();
-    load();
+    loadAll();
 
     return {
         kind: "activity",

@@ -2,7 +2,8 @@
 import { activityCounts } from "../components/activity-text.js";
 import { showDialog } from "../components/dialog.js";
 import { imports } from "../components/import-queue.js";
-import { errorBlock, messageParts, sentence, withCode } from "../components/messages.js";
+import { failureOf, uploadFailure } from "../components/job-results.js";
+import { errorBlock, withCode } from "../components/messages.js";
 import { windowedList } from "../components/windowed-list.js";
 import { refreshActivity } from "../core/activity.js";
 import * as api from "../core/api.js";
@@ -121,12 +122,9 @@ function allFailures(jobs) {
     }
     const taken = new Set(imports.failures.map(({ job }) => job));
     return [
-        ...imports.failures.map((item) => {
-            const { what, hint } = messageParts(item.error);
-            return { key: `file ${item.id}`, name: message("activity.kind-import", { name: plain(item.file.name, 200) }),
-                what: [what, hint].filter(Boolean).join(" "), time: new Date(item.startedAt).toISOString(), canAdd: item.state === "cut" };
-        }),
+        ...imports.failures.map((item) => ({ key: `file ${item.id}`, name: message("activity.kind-import", { name: plain(item.file.name, 200) }),
+            what: uploadFailure(item.error), time: new Date(item.startedAt).toISOString(), canAdd: item.state === "cut" })),
         ...jobs.filter(({ id }) => !taken.has(id)).map((job) => ({ key: `job ${job.id}`, name: jobName(job),
-            what: sentence(plain(job.reason, 1000)), time: job.finishedAt, attempts: job.attempt, canRepeat: canRetry(job) })),
+            what: failureOf(job), time: job.finishedAt, attempts: job.attempt, canRepeat: canRetry(job) })),
     ];
 }

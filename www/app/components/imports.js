@@ -1,11 +1,9 @@
-/** Adds archives to the library: files that are chosen or dropped, and files and folders of this computer. */
+/** Adds files that are chosen or dropped to the library. */
 import "../messages/en/around.js";
-import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
 import { language, message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { tabURL } from "../core/routes.js";
-import { showDialog } from "./dialog.js";
 import { acceptDrops } from "./drops.js";
 import { followImports, imports, tally } from "./import-queue.js";
 import { toast } from "./toast.js";
@@ -35,30 +33,6 @@ export function pickFiles() {
     picker.click();
 }
 
-/** Asks for the path of a file or a folder of the server's computer, and imports it there. */
-export async function addFromComputer() {
-    const path = make("input", { type: "text", id: "computer-path", required: true, dir: "ltr", autocomplete: "off",
-        autocapitalize: "none", spellcheck: "false", placeholder: "/media/archives", autofocus: true });
-    const link = make("input", { type: "checkbox", id: "computer-link" });
-    let jobs = [];
-    const chosen = await showDialog({
-        title: message("computer.title"),
-        class: "computer-dialog",
-        body: [
-            make("p", { class: "quiet", text: message("computer.explanation") }),
-            make("label", { for: path.id, text: message("computer.path") }), path,
-            make("label", { class: "choice" }, link, message("computer.link")),
-            make("p", { class: "quiet hint", text: message("computer.link-hint") }),
-        ],
-        action: { value: "add", text: message("computer.add"), run: async () => {
-            jobs = await api.importPaths({ paths: [path.value.trim()], link: link.checked });
-        } },
-    });
-    if (chosen) {
-        toast(message("computer.started", { n: jobs.length }), { text: message("activity.show"), onChosen: () => navigate("/#activity") });
-    }
-}
-
 acceptDrops(addFiles);
 followImports({ onEnd: showResult });
 
@@ -75,23 +49,30 @@ function showResult(batch) {
     const address = tabURL(archive ? { kind: "archive", id: archive.id } : { kind: "collection", id: collection });
     const staysOpen = batch.address !== location.href;
     if (!staysOpen) navigate(address);
-    toast(addedText(item), staysOpen ? { text: message("import.open"), onChosen: () => navigate(address) } : undefined);
+    toast(addedText(item.file.name, item.result), staysOpen ? { text: message("import.open"), onChosen: () => navigate(address) } : undefined);
 }
 
-function addedText({ file, result }) {
-    const { archive, archives = [archive], duplicate } = result;
-    const title = plain(archive?.title ?? file.name, 120) || archive.id;
+/**
+ * @param {string} file its name
+ * @param {{archive?: import("../core/api.js").Archive, archives?: import("../core/api.js").Archive[], duplicate?: boolean}} result
+ * @returns {string} what became of a file that was added alone
+ */
+export function addedText(file, { archive, archives = [archive], duplicate }) {
+    const title = plain(archive?.title ?? file, 120) || archive.id;
     if (duplicate) return message("import.duplicate", { title });
-    const counts = archives.map(({ findingCounts }) => findingCounts ?? {});
+    const counts = archives.map((one) => one?.findingCounts ?? {});
     const issues = counts.reduce((sum, { warning = 0, error = 0 }) => sum + warning + error, 0);
     return message(issues > 0 ? "import.added-issues" : "import.added", { title, n: issues });
 }
 
 /**
- * @param {import("./import-queue.js").Batch} batch
+ * @param {Object<string, number>} counts `added`, `duplicates`, `failed`, `cancelled`, `skipped`
  * @returns {string} for example `20 added, 1 duplicate, 5 failed`
  */
-export function resultText(batch) {
-    const parts = Object.entries(tally(batch)).filter(([, n]) => n > 0).map(([name, n]) => message(`import.count-${name}`, { n }));
+export function countsText(counts) {
+    const parts = Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => message(`import.count-${name}`, { n }));
     return new Intl.ListFormat(language, { style: "short", type: "unit" }).format(parts);
 }
+
+/** @param {import("./import-queue.js").Batch} batch */
+export const resultText = (batch) => countsText(tally(batch));

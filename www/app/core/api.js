@@ -258,6 +258,12 @@ export const createCollection = async (wanted) => ofKind("collection")(await (aw
 export const jobs = async (states = []) =>
     (await read(`/api/jobs${states.length > 0 ? `?state=${states.join(",")}` : ""}`)).jobs;
 
+/**
+ * @param {number} id
+ * @returns {Promise<Job>}
+ */
+export const job = (id) => read(`/api/jobs/${id}`);
+
 /** @returns {Promise<KindSummary[]>} the jobs of each kind that has any to do, or failed ones */
 export const jobSummary = async () => (await read("/api/jobs/summary")).kinds;
 

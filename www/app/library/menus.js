@@ -2,7 +2,7 @@
 import "../messages/en/library.js";
 import "../messages/en/library-actions.js";
 import { isUnavailable } from "../components/availability.js";
-import { addFromComputer } from "../components/imports.js";
+import { addByPath } from "../components/path-import.js";
 import { menu } from "../components/popover.js";
 import { message } from "../core/i18n.js";
 import { libraryQuery } from "../core/library-api.js";
@@ -49,7 +49,7 @@ export function archiveMenu(button, archive, act) {
 export function libraryMenu(button, act, filter) {
     const address = (format) => `/api/archives?${libraryQuery(filter())}&format=${format}`;
     menu(button, () => [
-        { text: message("library.add-from-computer"), onChosen: addFromComputer },
+        { text: message("library.add-by-path"), onChosen: addByPath },
         { text: message("library.new-collection"), onChosen: () => act((selection) => selection.begin()) },
         ...["csv", "json"].map((format) => ({ text: message(`library.download-${format}`), href: address(format), download: true })),
     ]);

@@ -1,6 +1,7 @@
 /** What the library shows without archives. */
 import "../messages/en/library-actions.js";
 import { captureLink } from "../components/page-header.js";
+import { addByPath } from "../components/path-import.js";
 import { make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 import { libraryURL, searchURL } from "../core/routes.js";
@@ -12,7 +13,8 @@ import { libraryURL, searchURL } from "../core/routes.js";
 export const emptyState = (button) => [make("section", { class: "empty" },
     make("h2", { text: message("library.empty-title") }),
     make("p", {}, ...messageParts("library.empty-text")),
-    button, captureLink(),
+    make("div", { class: "empty-actions" }, button,
+        make("button", { type: "button", text: message("library.add-by-path"), on: { click: addByPath } }), captureLink()),
     make("p", { class: "quiet" }, ...messageParts("library.empty-terminal")))];
 
 /**

@@ -2,7 +2,7 @@
 import { addMessages } from "../../core/i18n.js";
 
 addMessages({
-    "library.add-from-computer": "Add from this computer…",
+    "library.add-by-path": "Add by path…",
     "library.browse-urls": "Browse URLs",
     "library.download": "Download",
     "library.download-csv": "Download this list (CSV)",
