@@ -61,7 +61,7 @@ def test_other_archive(host, page, tmp_path):
     host.add(write_captures(tmp_path / "watch.wacz", "Reef Watch", years))
     viewer = open_url(host, page, f"{SITE}/coral", timestamp="2019")
     expect_reason(page, "other-archive", "It's in another archive in your library.")
-    expect(reason(page, "other-archive")).to_contain_text("2 captures 2019–2023")
+    expect(reason(page, "other-archive").get_by_role("listitem")).to_have_text("Open in “Reef Watch” 2 captures 2019–2023")
     expect_opens(viewer, "other-archive", "Open in “Reef Watch”", "Coral 2019")
     expect(page).to_have_url(re.compile("/archives/watch.wacz"))
     page.go_back()

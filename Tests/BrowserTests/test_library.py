@@ -11,6 +11,7 @@ from support.expecting import expect, expect_loaded
 from support.journey import TITLE
 from support.places import FIXTURES
 from support.waiting import wait_until
+from test_search import wait_until_indexed
 
 pytestmark = pytest.mark.one_chromium
 
@@ -118,6 +119,42 @@ def test_archives_of_one_title_show_their_files(host, tmp_path, page):
     expect(titles(page)).to_have_text(["Front page", "Front page"])
     expect(page.locator(".card").nth(0)).to_contain_text("tuesday.wacz")
     expect(page.locator(".card").nth(1)).to_contain_text("monday.wacz")
+    page.get_by_role("button", name="Select", exact=True).click()
+    expect(page.get_by_role("checkbox", name="Select Front page (monday.wacz)")).to_be_visible()
+
+
+def test_archives_of_one_title_are_told_apart_everywhere(host, tmp_path, page):
+    """In search results and their filters, on the archive's page, in a collection, and where a URL isn't captured."""
+    url = "https://guide.example/low"
+    for name in ["monday", "tuesday", "wednesday"]:
+        pages = {"https://guide.example/": "<title>Home</title>zebrafish", url: f"<title>Low tide</title>{name} zebrafish"}
+        if name == "wednesday":
+            pages.pop(url)
+        host.add(write_archive(tmp_path / f"{name}.wacz", "Field guide", pages))
+    host.add(write_archive(tmp_path / "other.wacz", "Harbour", {"https://harbour.example/": "<title>Harbour</title>"}))
+    wait_until_indexed(host)
+    monday, tuesday = "Field guide (monday.wacz)", "Field guide (tuesday.wacz)"
+    page.goto(f"{host.home}/#search=zebrafish")
+    expect(page.locator(".hits > li").first).to_contain_text(re.compile(r"Field guide \((mon|tues|wednes)day\.wacz\)"))
+    page.get_by_role("button", name="and 1 other archive").click()
+    expect(page.locator(".popover")).to_contain_text(re.compile(r"Field guide \((mon|tues)day\.wacz\)"))
+    page.keyboard.press("Escape")
+    page.get_by_role("navigation", name="Narrow the results").get_by_role("link", name=tuesday).click()
+    expect(page.get_by_role("link", name=f"Remove filter: {tuesday}")).to_be_visible()
+    page.goto(f"{host.home}/?archive=/archives/monday.wacz#view=overview")
+    expect(page.locator(".facts-line")).to_contain_text("monday.wacz · ")
+    page.goto(f"{host.home}/?archive=/archives/other.wacz#view=overview")
+    expect(page.locator(".facts-line")).not_to_contain_text("other.wacz")
+    page.goto(f"{host.home}/?archive=/archives/wednesday.wacz#url={url}")
+    for name in [monday, tuesday]:
+        expect(page.get_by_role("link", name=f"Open in “{name}”")).to_be_visible()
+    collection = host.create_collection("Both", "monday", "tuesday")
+    page.goto(f"{host.home}/?collection={collection}#view=archives")
+    expect(page.locator(".members li a[href*=overview]")).to_have_text([monday, tuesday])
+    expect(page.get_by_role("button", name=f"Remove {monday} from the collection")).to_be_visible()
+    expect(page.get_by_label("Add an archive").locator("option")).to_have_text(["Harbour", "Field guide (wednesday.wacz)"])
+    page.goto(f"{host.home}/?collection={collection}#view=pages")
+    expect(page.locator(".page-line .member").first).to_have_text(re.compile(r"Field guide \((mon|tues)day\.wacz\)"))
 
 
 FIRST_ROWS = """new MutationObserver(() => {
@@ -125,6 +162,32 @@ FIRST_ROWS = """new MutationObserver(() => {
         window.loaded = performance.getEntriesByType("resource").map(({ name, decodedBodySize }) => [new URL(name).pathname, decodedBodySize]);
     }
 }).observe(document, { subtree: true, childList: true })"""
+
+
+CUT = """() => [...document.querySelectorAll(".row .marks, .row .file-name, .row .facts, .row .subtitle, .page-line time")]
+    .filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight + 1).map((one) => one.textContent)"""
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_rows_have_room(host, page, width):
+    """Nothing is cut: file names, states, and the times of pages."""
+    for name in ["sample", "damaged/index-past-the-end", "damaged/wrong-hash"]:
+        host.add(FIXTURES / f"{name}.wacz")
+    wait_until(lambda: all("verificationSummary" in archive for archive in host.archives()), "the archives are verified")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{host.home}/#as=list")
+    expect(page.locator(".row .file-name")).to_have_count(2)
+    expect(page.get_by_role("button", name="Not all of it can be shown")).to_be_visible()
+    assert page.evaluate(CUT) == []
+    apart = """() => [...document.querySelectorAll(".row")].every((row) => {
+        const [about, actions] = [".about", ".actions"].map((name) => row.querySelector(name).getBoundingClientRect());
+        const end = row.getBoundingClientRect().bottom;
+        return (about.right <= actions.left || about.bottom <= actions.top) && about.bottom <= end && actions.bottom <= end;
+    })"""
+    assert page.evaluate(apart)
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    expect(page.locator(".page-line time").first).to_be_visible()
+    assert page.evaluate(CUT) == []
 
 
 def test_first_rows_need_few_scripts(tagged, page):

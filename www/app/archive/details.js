@@ -1,5 +1,6 @@
 /** The details of an archive or collection: its issues, its verification, and facts about its file. */
 import "../messages/en/archive.js";
+import { uniqueTitle, createTitles } from "../components/archive-name.js";
 import { isUnavailable } from "../components/availability.js";
 import { findingList, findingSummary } from "../components/findings.js";
 import { listDownload } from "../components/list-download.js";
@@ -44,12 +45,13 @@ export function createTab({ item, onFindings }) {
 
 /** Leads to the issues of each archive in a collection. */
 function memberIssues({ members }) {
+    const titles = createTitles(members);
     const rows = members.map((member) => ({ member, summary: findingSummary(member.findingCounts) })).filter(({ summary }) => summary);
     if (rows.length === 0) return [];
     return [make("section", { "aria-labelledby": "findings-title" },
         make("h2", { id: "findings-title", text: message("details.issues-of-archives") }),
         make("ul", { class: "member-issues" }, ...rows.map(({ member, summary }) => make("li", {},
-            make("a", { href: tabURL(member, "details"), dir: "auto", text: plain(member.title, 200) || member.id }),
+            make("a", { href: tabURL(member, "details"), dir: "auto", text: uniqueTitle(member, titles.isShared(member)) }), " ",
             make("span", { class: "warning-text", text: summary })))))];
 }
 

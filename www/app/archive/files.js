@@ -130,8 +130,8 @@ function fileRow(item, file, box) {
     const name = nameOf(file.url);
     const time = timeOf(file.timestamp);
     return make("li", {}, box,
-        make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), dir: "auto", text: name }),
-        make("span", { class: "url quiet", dir: "ltr", text: plainURL(file.url, 400) }),
+        make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), dir: "auto", text: name }), " ",
+        make("span", { class: "url quiet", dir: "ltr", text: plainURL(file.url, 400) }), " ",
         time && make("time", { class: "quiet", datetime: time, text: day(time) }),
         downloadLink(item, file, name));
 }

@@ -1,5 +1,6 @@
 /** The head of the page of an archive or a collection: title, facts, Open, and a menu of what can be done with it. */
 import { archiveMark } from "../components/archive-mark.js";
+import { namesOf } from "../components/archive-names.js";
 import { isUnavailable } from "../components/availability.js";
 import { errorBlock, withCode } from "../components/messages.js";
 import { menu } from "../components/popover.js";
@@ -39,12 +40,20 @@ export function archiveHead(item, onChanged) {
         title: message("archive.more-actions"), text: "⋯" });
     menu(more, () => entries());
     const text = unavailabilityText(item);
+    const factLine = make("p", { class: "quiet facts-line" }, ...factsLine(item), " ", trust);
+    if (item.kind === "archive") showFile();
     const element = make("div", { class: "archive-head" },
         archiveMark(item),
         make("div", { class: "title-block" }, title,
-            make("p", { class: "quiet facts-line" }, ...factsLine(item),
-                trust)),
+            factLine),
         make("div", { class: "head-actions" }, openButton(item, isOpenable), more));
+
+    /** Shows the file name if another archive has the same title. */
+    async function showFile() {
+        const names = await namesOf([], [item]).catch(() => null);
+        if (!names || names.get(item.id) === name || !item.originalName) return;
+        factLine.prepend(make("span", { class: "file-name", dir: "auto", text: plain(item.originalName, 120) }), " · ");
+    }
 
     async function edit() {
         const now = await editMetadata(item);

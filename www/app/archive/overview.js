@@ -92,7 +92,7 @@ function about(item, edit) {
 function sites(item, { sites: all, otherSites }) {
     const rest = all.slice(sitesShown);
     const row = ({ host, captures }) => make("li", {},
-        make("a", { href: tabURL(item, "urls", urlsOf(host)), dir: "ltr", text: plainURL(host, 200) }),
+        make("a", { href: tabURL(item, "urls", urlsOf(host)), dir: "ltr", text: plainURL(host, 200) }), " ",
         make("span", { class: "count", text: number(captures) }));
     return make("section", { "aria-labelledby": "sites-title" },
         make("h3", { id: "sites-title", text: message("overview.sites") }),

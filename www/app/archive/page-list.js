@@ -1,5 +1,6 @@
 /** The list of the pages of an archive or collection. */
 import "../messages/en/archive.js";
+import { uniqueTitle, createTitles } from "../components/archive-name.js";
 import { isUnavailable } from "../components/availability.js";
 import { listDownload } from "../components/list-download.js";
 import { errorBlock } from "../components/messages.js";
@@ -10,7 +11,7 @@ import { announce, make, plain } from "../core/dom.js";
 import { moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
-import { plainURL } from "../core/text.js";
+import { plainURL, spaced } from "../core/text.js";
 import { readSpan } from "./periods.js";
 import { spanText } from "./span-text.js";
 
@@ -29,6 +30,9 @@ export function createTab({ item, counts }) {
     let loaded = null;
     let timer;
     let problem = null;
+    const titles = createTitles(item.members ?? []);
+    // Of the archives of a collection, which its pages come from.
+    const names = new Map((item.members ?? []).map((member) => [member.id, uniqueTitle(member, titles.isShared(member))]));
     const search = make("input", { type: "search", placeholder: message("pages.filter"), "aria-label": message("pages.filter"), dir: "auto",
         on: { input: whenTyped } });
     const sort = make("select", { "aria-label": message("list.sort"), on: { change: () => change({ sort: sort.value }) } },
@@ -41,7 +45,7 @@ export function createTab({ item, counts }) {
     const problems = make("div");
     const note = make("div", { class: "list-note" });
     const all = make("button", { type: "button", class: "plain", hidden: true, text: message("list.show-all"), on: { click: showAll } });
-    const list = windowedList({ label: message("tab.pages"), load: read, render: (page) => pageRow(item, page),
+    const list = windowedList({ label: message("tab.pages"), load: read, render: (page) => pageRow(item, page, names.get(page.archive)),
         shape: (width) => ({ rem: width < narrowPixels ? 4.25 : 2.75, columns: 1 }), onLoad });
     const element = make("section", { class: "page-list", "aria-labelledby": "pages-title" },
         make("h2", { id: "pages-title", class: "visually-hidden", text: message("tab.pages") }),
@@ -149,16 +153,15 @@ export function createTab({ item, counts }) {
     };
 }
 
-function pageRow(item, page) {
+function pageRow(item, page, member) {
     const url = plainURL(page.url, 400);
     const host = /^https?:\/\/[^/?#]+/.exec(item.mainPage?.url ?? "")?.[0];
     // On the main site, the path tells pages apart.
     const shown = host && page.url.startsWith(`${host}/`) ? plainURL(page.url.slice(host.length), 400) : url.replace(/^https?:\/\//, "");
-    const member = item.kind === "collection" && item.members.find(({ id }) => id === page.archive);
-    return make("div", { class: "page-line" },
+    return make("div", { class: "page-line" }, ...spaced(
         make("a", { href: pageURL(item, page.url, page.timestamp), dir: "auto", text: plain(page.title) || url }),
-        make("span", { class: "url", dir: "ltr", title: url }, shown,
+        make("span", { class: "url", dir: "ltr", title: url }, shown, page.copies > 1 && " ",
             page.copies > 1 && make("span", { class: "copies", text: message("pages.copies", { n: page.copies }) })),
-        member && make("span", { class: "member", dir: "auto", text: plain(member.title, 80) || member.id }),
-        page.capturedAt && make("time", { datetime: page.capturedAt, title: page.capturedAt, text: moment(page.capturedAt) }));
+        member && make("span", { class: "member", dir: "auto", title: member, text: member }),
+        page.capturedAt && make("time", { datetime: page.capturedAt, title: page.capturedAt, text: moment(page.capturedAt) })));
 }

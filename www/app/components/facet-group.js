@@ -15,7 +15,7 @@ const valuesShown = 6;
 export function facetGroup(title, values, { nameOf, addressOf, unit }) {
     if (values.length === 0) return null;
     const row = ({ value, count }) => make("li", {}, make("a", { href: addressOf(value) },
-        make("span", { dir: "auto", text: nameOf(value) }),
+        make("span", { dir: "auto", text: nameOf(value) }), " ",
         make("span", { class: "count" }, number(count),
             make("span", { class: "visually-hidden", text: ` ${message(unit, { n: count })}` }))));
     const others = values.slice(valuesShown);

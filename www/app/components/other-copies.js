@@ -1,13 +1,14 @@
 /** Says whether a URL with an issue can be shown in another way: from another archive, or at another time. */
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
-import { make, plain } from "../core/dom.js";
+import { make } from "../core/dom.js";
 import { day } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { createCache } from "../core/newest.js";
 import { pageURL } from "../core/routes.js";
-import { plainURL } from "../core/text.js";
+import { plainURL, spaced } from "../core/text.js";
 import { timeOf } from "../core/times.js";
+import { namesOf } from "./archive-names.js";
 import { trustMark } from "./trust-mark.js";
 
 const copiesMax = 3;
@@ -61,7 +62,9 @@ async function copyLines(archive, url, mayBeUntrue) {
     // What can be shown isn't looked for elsewhere.
     const elsewhere = isCaptured && mayBeUntrue ? await captures(archive, url)
         : found.offers.filter(({ why }) => why === "other-archive");
-    const copies = await Promise.all(elsewhere.slice(0, copiesMax).map(copyLine));
+    const shown = await Promise.all(elsewhere.slice(0, copiesMax).map(async (capture) => ({ capture, other: await read(capture.archive) })));
+    const names = await namesOf([archive, ...shown.map(({ other }) => other)]);
+    const copies = shown.map(({ capture, other }) => copyLine(capture, other, names.get(other.id)));
     return [
         pages && make("p", {}, message("issue.used-on", { n: pages.total }),
             ...pages.pages.slice(0, pagesMax).flatMap((page) => [" ",
@@ -84,11 +87,12 @@ async function captures(archive, url) {
     return [...others.values()];
 }
 
-async function copyLine({ archive: id, url, request, timestamp }) {
-    const archive = await archives.get(id, () => api.details({ kind: "archive", id }));
-    return make("p", { class: "other-copy" },
-        make("span", {}, ...messageParts("issue.copy", { archive: plain(archive.title, 80) || id, day: dayOf(timestamp) })), trustMark(archive),
-        make("a", { href: pageURL(archive, request ?? url, timestamp), text: message("issue.open-there") }));
+const read = (id) => archives.get(id, () => api.details({ kind: "archive", id }));
+
+function copyLine({ url, request, timestamp }, archive, name) {
+    return make("p", { class: "other-copy" }, ...spaced(
+        make("span", {}, ...messageParts("issue.copy", { archive: name, day: dayOf(timestamp) })), trustMark(archive),
+        make("a", { href: pageURL(archive, request ?? url, timestamp), text: message("issue.open-there") })));
 }
 
 const dayOf = (timestamp) => day(timeOf(timestamp) || timestamp);

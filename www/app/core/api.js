@@ -77,6 +77,14 @@ export const health = () => read("/api/health");
 export const archives = async () => (await read("/api/archives")).archives.map(ofKind("archive"));
 
 /**
+ * @param {string} title
+ * @returns {Promise<{id: string, title: string, originalName?: string}[]>} the archives with exactly this title, as far as the first
+ *   200 that have its words
+ */
+export const archivesTitled = async (title) =>
+    (await read(`/api/archives?q=${encodeURIComponent(title)}&limit=200`)).archives.filter((one) => one.title === title);
+
+/**
  * Opens the replay port of an archive or a collection, and keeps it open for some minutes.
  *
  * @param {import("./route-types.js").Target} target

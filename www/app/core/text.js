@@ -38,6 +38,14 @@ function decoded(escapes) {
 }
 
 /**
+ * Puts spaces between the parts of a line, which would run together for screen readers and in copied text.
+ *
+ * @param {...(Node|string|null|undefined|false)} parts
+ * @returns {(Node|string)[]}
+ */
+export const spaced = (...parts) => parts.filter(Boolean).flatMap((part, index) => (index > 0 ? [" ", part] : [part]));
+
+/**
  * Returns untrusted text like `plain`, but keeps its lines.
  *
  * @param {unknown} text

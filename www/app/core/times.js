@@ -1,4 +1,5 @@
 /** Times that `format.js` doesn't have: of captures, exact ones, and spans of days. */
+import "../messages/en/around.js";
 import { day, formatted } from "./format.js";
 import { message } from "./i18n.js";
 

@@ -1,7 +1,7 @@
 /** An archive in the library, as a card or as a row. */
 import { archiveMark } from "../components/archive-mark.js";
+import { uniqueTitle } from "../components/archive-name.js";
 import { isUnavailable, unavailabilityMark } from "../components/availability.js";
-import { withCode } from "../components/messages.js";
 import { openOnDemand } from "../components/on-demand.js";
 import { trustMark } from "../components/trust-mark.js";
 import { make, plain } from "../core/dom.js";
@@ -17,7 +17,7 @@ import { mainURL, tabURL } from "../core/routes.js";
  * @returns {HTMLElement}
  */
 export function archiveItem(archive, choices, as) {
-    const title = plain(archive.title, 300) || archive.id;
+    const title = uniqueTitle(archive, choices.hasTwin(archive));
     const isOpenable = archive.mainPage && !isUnavailable(archive);
     const { act } = choices;
     const more = make("button", { type: "button", class: "plain more", "aria-haspopup": "menu", "aria-label": message("library.more", { title }), text: "⋯" });
@@ -25,7 +25,7 @@ export function archiveItem(archive, choices, as) {
     const open = isOpenable && make("a", { class: "button", href: mainURL(archive), text: message("library.open-main"),
         "aria-label": message("library.open-title", { title }) });
     const about = make("div", { class: "about" },
-        make("h2", {}, make("a", { href: tabURL(archive), dir: "auto", text: title })),
+        make("h2", {}, make("a", { href: tabURL(archive), dir: "auto", text: plain(archive.title, 300) || archive.id })),
         subtitle(archive, choices),
         make("p", { class: "facts" }, facts(archive)),
         marks(archive));
@@ -44,8 +44,8 @@ function subtitle(archive, { hasTwin }) {
     const { sites = [], siteCount = sites.length, originalName } = archive;
     const [site] = sites;
     return make("p", { class: "subtitle" },
-        site && make("span", { class: "site", dir: "ltr", text: plain(site, 80) }),
-        siteCount > 1 && make("span", { class: "quiet", text: message("library.more-sites", { n: siteCount - 1 }) }),
+        site && make("span", { class: "site", dir: "ltr", text: plain(site, 80) }), " ",
+        siteCount > 1 && make("span", { class: "quiet", text: message("library.more-sites", { n: siteCount - 1 }) }), " ",
         // Only the file tells archives of the same title apart.
         (hasTwin(archive) || !site) && originalName && make("span", { class: "file-name", dir: "auto", text: plain(originalName, 120) }));
 }
@@ -68,16 +68,13 @@ function marks(archive) {
     return make("p", { class: "marks" },
         unavailable && unavailableMark(archive, unavailable),
         error + warning > 0 && make("span", { class: `mark ${error > 0 ? "error" : "warning"}`,
-            text: `⚠ ${message("count.issues", { n: error + warning })}` }),
+            text: `⚠ ${message("count.issues", { n: error + warning })}` }), " ",
         trustMark(archive, { isInList: true }));
 }
 
 function unavailableMark(archive, text) {
     const kind = ["changed", "missing"].includes(archive.availability) ? "error" : "warning";
     const button = make("button", { type: "button", class: `mark ${kind}`, text });
-    openOnDemand(button, async () => {
-        const [{ popover }, { unavailabilityText }] = await Promise.all([import("../components/popover.js"), import("../components/unavailability-text.js")]);
-        popover(button, () => [make("p", {}, ...withCode(unavailabilityText(archive)))]);
-    });
+    openOnDemand(button, async () => (await import("../components/unavailability-popover.js")).unavailabilityPopover(button, archive));
     return button;
 }

@@ -1,5 +1,6 @@
 /** The library: all archives as cards or as a list, with filters, and the collections. */
 import "../messages/en/library.js";
+import { createTitles } from "../components/archive-name.js";
 import { errorBlock } from "../components/messages.js";
 import { openOnDemand } from "../components/on-demand.js";
 import { captureLink, pageHeader, showBanners } from "../components/page-header.js";
@@ -39,7 +40,7 @@ export function showLibrary(root, firstRoute) {
     let retry = null;
     let abort = new AbortController();
     let timers = {};
-    const titles = new Map();
+    const titles = createTitles();
     const as = () => (["cards", "list"].includes(filter.as) ? filter.as : settings().as);
     // These load after the list.
     let selection = null;
@@ -72,12 +73,12 @@ export function showLibrary(root, firstRoute) {
         label: message("library.archives"),
         load: async (offset, limit, signal) => {
             const part = await api.filteredArchives(filter, { offset, limit, signal });
-            part.items.forEach(noteTitle);
+            part.items.forEach(titles.note);
             return part;
         },
         render: (archive) => archiveItem(archive, choices(), as()),
         keyOf: ({ id }) => id,
-        stateOf: ({ id, title }) => [as(), selection?.isOpen, selection?.isSelected(id), titles.get(title)?.size > 1, isBeingRemoved({ kind: "archive", id })].join(),
+        stateOf: ({ id, title }) => [as(), selection?.isOpen, selection?.isSelected(id), titles.isShared({ title }), isBeingRemoved({ kind: "archive", id })].join(),
         shape: (width) => shapeOf(as(), width),
         blockSize: archivesPerRequest,
         onKey,
@@ -106,31 +107,15 @@ export function showLibrary(root, firstRoute) {
             isSelecting: selection?.isOpen ?? false,
             isSelected: (id) => selection?.isSelected(id) ?? false,
             select: (archive, isSelected) => select((selected) => selected.select(archive, isSelected)),
-            hasTwin: ({ title }) => titles.get(title)?.size > 1,
+            hasTwin: titles.isShared,
             act: select,
         };
     }
 
-    /** Notes which archives have the same title, since only their file names tell them apart. */
-    function noteTitle({ id, title }) {
-        if (!titles.has(title)) titles.set(title, new Set());
-        titles.get(title).add(id);
-    }
-
     function onKey(event, archive, index, to) {
         if (event.ctrlKey || event.metaKey || event.altKey || !archive) return;
-        if (event.shiftKey && to !== undefined) {
-            const range = Array.from({ length: Math.abs(to - index) + 1 }, (_, step) => list.item(Math.min(index, to) + step)).filter(Boolean);
-            select((selected) => range.forEach((one) => selected.select(one)));
-        } else if (event.key === " " && !event.target.matches("button, input")) {
-            event.preventDefault();
-            select((selected) => selected.select(archive, !selected.isSelected(archive.id)));
-        } else if (event.key === "Delete") {
-            select((selected) => selected.remove([archive]));
-        } else if (event.key === "e" && settings().singleKeys) {
-            event.preventDefault();
-            select((selected) => selected.editTags([archive]));
-        }
+        if (event.key === " " && !event.target.matches("button, input")) event.preventDefault();
+        whenLoaded(() => import("./keys.js"), ({ press }) => press(event, archive, index, to, { list, select }));
     }
 
     /** Does something with a module that loads when it's first used. */
@@ -232,7 +217,7 @@ export function showLibrary(root, firstRoute) {
         whole.textContent = message("library.show-all", { n: total });
         if (total === 0 && !isEmpty && isFiltered(filter)) showNothing(({ noneFound }) => noneFound(filter));
         clearTimeout(timers.announcing);
-        if (isFiltered(filter)) timers.announcing = setTimeout(announce, 600, message("library.results", { n: total }));
+        if (isFiltered(filter)) timers.announcing = setTimeout(announce, 600, message("count.archives", { n: total }));
     }
 
     /** Says why there are no archives. */
@@ -312,6 +297,6 @@ export function showLibrary(root, firstRoute) {
 /** The height of a card or a row in rem, and how many fit side by side. The style sheet arranges rows at the same widths. */
 function shapeOf(as, width) {
     const rem = width / parseFloat(getComputedStyle(document.documentElement).fontSize);
-    if (as === "cards") return { rem: 20, columns: Math.max(1, Math.floor(rem / 15.5)) };
-    return { rem: rem < 30 ? 11 : rem < 44 ? 7.5 : 3.75, columns: 1 };
+    if (as === "cards") return { rem: 22, columns: Math.max(1, Math.floor(rem / 15.5)) };
+    return { rem: rem < 30 ? 14 : rem < 46 ? 11.5 : 4.75, columns: 1 };
 }

@@ -65,7 +65,7 @@ function filterText(name, value, titles) {
         after: () => message("search.from-time", { time: value }),
         before: () => message("search.before-time", { time: value }),
     };
-    return plain(texts[name]?.() ?? value, 60);
+    return plain(texts[name]?.() ?? value, 160);
 }
 
 const typeName = (type) => (hasMessage(`search.type-${type}`) ? message(`search.type-${type}`) : plain(type, 40));

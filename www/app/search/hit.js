@@ -10,31 +10,31 @@ import { timeOf } from "../core/times.js";
 
 /**
  * @param {import("../core/api.js").Hit} hit
+ * @param {Map<string, string>} names of archives, by ID
  * @returns {HTMLElement}
  */
-export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, captures, years, type, verification,
-    otherArchives = [] }) {
+export function hitRow({ archive, url, timestamp, title, snippet, captures, years, type, verification, otherArchives = [] }, names) {
     const target = { kind: "archive", id: archive };
     const shownURL = plainURL(url, 400);
     return make("li", {},
-        make("h2", {}, make("a", { href: pageURL(target, url, timestamp), dir: "auto", text: plain(title, 300) || shownURL || archive }),
+        make("h2", {}, make("a", { href: pageURL(target, url, timestamp), dir: "auto", text: plain(title, 300) || shownURL || archive }), type === "pdf" && " ",
             type === "pdf" && make("span", { class: "kind", text: "PDF" })),
         make("p", { class: "url", dir: "ltr", text: shownURL }),
         snippet.length > 0 && make("p", { class: "snippet", dir: "auto" },
             ...snippet.map(({ text, match }) => (match ? make("mark", { text }) : text))),
         make("p", { class: "quiet" },
-            make("a", { href: tabURL(target), dir: "auto", text: plain(archiveTitle) || archive }),
-            otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, url, timestamp),
-            " · ", captured(captures, years, timestamp),
+            make("a", { href: tabURL(target), dir: "auto", text: names.get(archive) ?? archive }),
+            otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, url, timestamp, names),
+            " · ", captured(captures, years, timestamp), " ",
             trustMark(verification, { target, isInList: true })));
 }
 
 /** The other archives with the same capture. The best copy is the hit's own. */
-function others(archives, url, timestamp) {
+function others(archives, url, timestamp, names) {
     const button = make("button", { type: "button", class: "plain also-in", text: message("search.other-archives", { n: archives.length }) });
     popover(button, () => [make("p", { class: "quiet", text: message("search.same-capture") }),
-        make("ul", {}, ...archives.map(({ id, title }) => make("li", {},
-            make("a", { href: pageURL({ kind: "archive", id }, url, timestamp), dir: "auto", text: plain(title) || id }))))]);
+        make("ul", {}, ...archives.map(({ id }) => make("li", {},
+            make("a", { href: pageURL({ kind: "archive", id }, url, timestamp), dir: "auto", text: names.get(id) ?? id }))))]);
     return button;
 }
 

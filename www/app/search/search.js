@@ -1,6 +1,7 @@
 /** The results of a search: pages of all archives, best first. */
 import "../messages/en/around.js";
 import "../messages/en/search.js";
+import { namesOf } from "../components/archive-names.js";
 import { listDownload } from "../components/list-download.js";
 import { errorBlock } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/page-header.js";
@@ -34,6 +35,8 @@ export function showSearch(root, firstRoute) {
     let abort = new AbortController();
     // Repeats what failed because the server had stopped.
     let retry = null;
+    const archives = new Map();
+    // What the archives are called here, by their IDs.
     const titles = new Map();
     const box = createSearchBox(open);
     const heading = make("h1", { text: message("search.title"), tabindex: "-1" });
@@ -86,7 +89,8 @@ export function showSearch(root, firstRoute) {
             const [found, captures] = await Promise.all([
                 api.search(search, { limit: Math.min(wanted, hitsPerRequestMax), facets: true, signal }),
                 urlCaptures(search, signal)]);
-            await loadTitles([...(found.facets?.archives ?? []), ...captures.map(({ source }) => ({ value: source }))], found.unknown);
+            await loadTitles([...(found.facets?.archives ?? []), ...archivesOf(found.hits), ...captures.map(({ source }) => ({ value: source }))],
+                found.unknown);
             if (signal.aborted) return;
             showResults(found, captures);
             if (top > 0) window.scrollTo(0, top);
@@ -102,16 +106,21 @@ export function showSearch(root, firstRoute) {
         }
     }
 
-    /** Notes the titles of archives, and reads those of filters and captures. An ID without an archive is its own title. */
+    /** Notes the names of archives, and reads those of filters and captures. An ID without an archive is its own name. */
     async function loadTitles(known, unknown) {
-        for (const { value, title } of known) if (title !== undefined) titles.set(value, plain(title, 100) || value);
-        const wanted = ["in", "collection"].flatMap((name) => (search[name] ?? "").split(",").filter(Boolean)
-            .map((id) => ({ id, kind: name === "in" ? "archive" : "collection" })))
-            .concat(known.map(({ value }) => ({ id: value, kind: "archive" })));
-        await Promise.all(wanted.slice(0, titlesMax).filter(({ id }) => !titles.has(id) && !unknown.includes(id)).map(async (target) => {
-            const { title = target.id } = await api.details(target).catch(() => ({}));
-            titles.set(target.id, plain(title, 100) || target.id);
+        for (const { value, title } of known) if (title !== undefined) archives.set(value, { ...archives.get(value), id: value, title });
+        const filters = ["in", "collection"].flatMap((name) => (search[name] ?? "").split(",").filter(Boolean)
+            .map((id) => ({ id, kind: name === "in" ? "archive" : "collection" })));
+        const wanted = filters.concat(known.map(({ value }) => ({ id: value, kind: "archive" })));
+        await Promise.all(wanted.slice(0, titlesMax).filter(({ id }) => !archives.has(id) && !unknown.includes(id)).map(async (target) => {
+            const { title = target.id, originalName } = await api.details(target).catch(() => ({}));
+            archives.set(target.id, { id: target.id, title, originalName });
         }));
+        const all = [...archives.values()];
+        const alone = filters.filter(({ id, kind }) => kind === "archive" && archives.has(id)).map(({ id }) => archives.get(id));
+        // Without the files, the titles are shown.
+        const names = await namesOf(all, alone).catch(() => new Map(all.map(({ id, title }) => [id, plain(title) || id])));
+        for (const [id, name] of names) titles.set(id, name);
     }
 
     function showBusy(isBusy) {
@@ -144,7 +153,7 @@ export function showSearch(root, firstRoute) {
     }
 
     function addHits({ hits: found, next }) {
-        hits.append(...found.map(hitRow));
+        hits.append(...found.map((hit) => hitRow(hit, titles)));
         count += found.length;
         cursor = next;
         more.hidden = !next;
@@ -159,6 +168,8 @@ export function showSearch(root, firstRoute) {
         moreProblems.replaceChildren();
         try {
             const found = await api.search(search, { limit: hitsPerRequest, cursor, signal });
+            await loadTitles(archivesOf(found.hits), []);
+            if (signal.aborted) return;
             const first = count;
             addHits(found);
             keep({ hits: count });
@@ -231,6 +242,10 @@ export function showSearch(root, firstRoute) {
         },
     };
 }
+
+/** The archives of hits, as facets are. */
+const archivesOf = (hits) => hits.flatMap(({ archive, archiveTitle, otherArchives = [] }) =>
+    [{ value: archive, title: archiveTitle }, ...otherArchives.map(({ id, title }) => ({ value: id, title }))]);
 
 const isEmpty = (search) => Object.values(search).every((value) => !value?.trim());
 

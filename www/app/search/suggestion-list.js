@@ -61,6 +61,6 @@ function row({ text, detail }, index, onClick) {
         mousedown: (event) => event.preventDefault(),
         click: onClick,
     } },
-    make("span", { class: "text", dir: "auto", text }),
+    make("span", { class: "text", dir: "auto", text }), detail && " ",
     detail && make("span", { class: "detail", dir: "ltr", text: detail }));
 }

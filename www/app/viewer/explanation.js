@@ -5,7 +5,7 @@ import { make, plain } from "../core/dom.js";
 import { day, moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL } from "../core/routes.js";
-import { plainURL } from "../core/text.js";
+import { plainURL, spaced } from "../core/text.js";
 
 const urlCharactersMax = 300;
 
@@ -59,15 +59,16 @@ const sentences = {
  *
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {import("../core/api.js").Explanation} explanation
+ * @param {Map<string, string>} names of other archives, by ID
  * @returns {HTMLElement[]}
  */
-export function reasonBlocks(archive, explanation) {
+export function reasonBlocks(archive, explanation, names) {
     // The panel names unavailable archives of a collection already.
     const isSaid = ({ code }) => code === "unavailable" && unavailabilityText(archive) !== "";
     return explanation.reasons.filter((reason) => !isSaid(reason) && Object.hasOwn(sentences, reason.code))
         .map((reason) => {
             const sentence = sentences[reason.code](reason, archive.kind, explanation);
-            const rows = rowsOf(archive, reason, explanation.offers.filter(({ why }) => why === reason.code));
+            const rows = rowsOf(archive, reason, explanation.offers.filter(({ why }) => why === reason.code), names);
             return make("div", { class: "reason", "data-code": reason.code },
                 make("p", {}, ...sentence), rows.length > 0 && make("ul", { class: "pages" }, ...rows), restOf(reason));
         });
@@ -88,33 +89,33 @@ export function closestBlocks(archive, captures, pages) {
     return [make("h2", { text: message("viewer.closest-urls") }), make("ul", { class: "pages" }, ...rows)];
 }
 
-function rowsOf(archive, reason, offers) {
+function rowsOf(archive, reason, offers, names) {
     if (reason.code === "other-archive") {
         return offers.map((capture) => {
             const other = reason.archives.find((each) => each.archive === capture.archive);
-            return otherArchiveRow(capture, other ?? { title: "", captures: 1 });
+            return otherArchiveRow(capture, other ?? { title: "", captures: 1 }, names);
         });
     }
     if (reason.code === "linked-from") return reason.pages.map((page) => row(archive, page));
     return offers.map((capture) => row(archive, capture));
 }
 
-function otherArchiveRow(capture, { title, captures, firstYear, lastYear }) {
-    return make("li", {},
+function otherArchiveRow(capture, { title, captures, firstYear, lastYear }, names) {
+    return make("li", {}, ...spaced(
         make("a", { dir: "auto", href: pageURL({ kind: "archive", id: capture.archive }, capture.url, capture.timestamp),
-            text: message("viewer.open-in", { title: plain(title, 120) || capture.archive }) }),
+            text: message("viewer.open-in", { title: names.get(capture.archive) || plain(title, 120) || capture.archive }) }),
         make("span", { class: "url", text: firstYear === lastYear
             ? message("search.captures-in", { n: captures, year: String(firstYear) })
-            : message("search.captures-from", { n: captures, first: String(firstYear), last: String(lastYear) }) }));
+            : message("search.captures-from", { n: captures, first: String(firstYear), last: String(lastYear) }) })));
 }
 
 /** A capture in this archive or collection. */
 function row(archive, { url, request, timestamp, capturedAt }) {
-    return make("li", {},
+    return make("li", {}, ...spaced(
         make("a", { dir: "ltr", href: pageURL(archive, request ?? url, timestamp),
             text: plainURL(url, urlCharactersMax) }),
         capturedAt ? make("time", { datetime: capturedAt, title: capturedAt, text: moment(capturedAt) })
-            : make("span", { class: "url", text: dayOf(timestamp) }));
+            : make("span", { class: "url", text: dayOf(timestamp) })));
 }
 
 function restOf({ code, total, skipped, archives, pages }) {

@@ -1,4 +1,5 @@
 /** Panels that the viewer shows instead of a page: progress, not captured, and errors. */
+import { namesOf } from "../components/archive-names.js";
 import { withCode, messageParts } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
 import { unavailabilityText } from "../components/unavailability-text.js";
@@ -85,12 +86,21 @@ async function explain(archive, url, asked, timestamp, reasons, nearby) {
     const host = hostOf(url).toLowerCase().replace(/^www\./, "");
     const pages = host ? api.pages(archive, { q: host }, { limit: suggestionsMax }).catch(() => null) : null;
     const found = await explanationOf(archive, url, asked, timestamp).catch(() => null);
-    reasons.replaceChildren(...(found ? reasonBlocks(archive, found) : []));
+    const names = found ? await otherNames(archive, found) : null;
+    reasons.replaceChildren(...(found ? reasonBlocks(archive, found, names) : []));
     const offered = found?.offers.map((capture) => capture.url) ?? [];
     const closest = found?.closest.filter((capture) => !offered.includes(capture.url)) ?? [];
     const listed = await pages;
     nearby.replaceChildren(...closestBlocks(archive, closest, listed?.pages ?? []),
         ...pageBlocks(archive, host, listed, closest.map((capture) => capture.url)));
+}
+
+/** The names of the other archives that a reason offers. */
+async function otherNames(archive, { reasons }) {
+    const others = reasons.filter(({ code }) => code === "other-archive").flatMap(({ archives }) => archives);
+    const here = archive.kind === "archive" ? [archive] : archive.members;
+    // Without the files, the titles are shown.
+    return namesOf([...others.map(({ archive: id, title }) => ({ id, title })), ...here]).catch(() => new Map());
 }
 
 async function explanationOf(archive, url, asked, timestamp) {

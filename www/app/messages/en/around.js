@@ -103,6 +103,7 @@ addMessages({
     "shortcuts.title": "Keyboard shortcuts",
     "shortcuts.toolbar": "Move between the toolbar and the page",
     "shortcuts.viewer": "Viewer",
+    "span.from-to": "{first} – {last}",
     "time.left-hours": "{n, plural, one {# hour left} other {# hours left}}",
     "time.left-minutes": "{n} min left",
     "time.left-seconds": "{n} s left",

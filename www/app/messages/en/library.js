@@ -22,7 +22,6 @@ addMessages({
     "library.open-main": "Open",
     "library.open-title": "Open {title}",
     "library.other-actions": "More actions",
-    "library.results": "{n, plural, one {# archive} other {# archives}}",
     "library.select": "Select",
     "library.select-title": "Select {title}",
     "library.show-all": "Show all {n} archives on one page",

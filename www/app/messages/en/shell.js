@@ -4,6 +4,7 @@ import { addMessages } from "../../core/i18n.js";
 addMessages({
     "activity.title": "Activity",
     "archive.cant-open": "This archive can't be opened",
+    "archive.with-file": "{title} ({file})",
     "availability.changed": "Changed",
     "availability.missing": "Missing",
     "availability.partly": "Partly unavailable",
@@ -25,7 +26,6 @@ addMessages({
     "shell.skip-to-content": "Skip to content",
     "shell.skip-to-list": "Skip to list",
     "site.local-files": "Local files",
-    "span.from-to": "{first} – {last}",
     "trust.mark.bad-signature": "Invalid signature",
     "trust.mark.damaged": "Damaged or changed",
     "trust.mark.digests-differ": "Records differ",
