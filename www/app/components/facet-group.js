@@ -1,5 +1,5 @@
 /** A group of links that narrow a list, each with the number that remains. */
-import { make, plain } from "../core/dom.js";
+import { make } from "../core/dom.js";
 import { number } from "../core/format.js";
 import { message } from "../core/i18n.js";
 
@@ -23,6 +23,3 @@ export function facetGroup(title, values, { nameOf, addressOf, unit }) {
         others.length > 0 && make("details", {}, make("summary", { text: message("library.more-values", { n: others.length }) }),
             make("ul", {}, ...others.map(row))));
 }
-
-/** @returns {string} the name of a site. URLs without a host are grouped by their scheme */
-export const siteName = (site) => (site === "file:" ? message("site.local-files") : plain(site));

@@ -1,35 +1,12 @@
-/** Filters of the library: a field, and links for tags, sites, years and states, each with its number of archives. */
-import { facetGroup, siteName } from "../components/facet-group.js";
+/** The chosen filters of the library. */
+import "../messages/en/library.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { libraryURL } from "../core/routes.js";
+import { siteName } from "../core/site-name.js";
 
-const states = ["issues", "unavailable", "unverified"];
-
-/**
- * Returns the groups of links that narrow the list. Values that are chosen already aren't among them.
- *
- * @param {import("../core/route-types.js").LibraryFilter} filter
- * @param {import("../core/api.js").Facets} facets
- * @returns {HTMLElement[]}
- */
-export function facetGroups(filter, facets) {
-    const chosenStates = (filter.state ?? "").split(",").filter(Boolean);
-    return [
-        group("library.state", states.filter((state) => facets.states[state] > 0 && !chosenStates.includes(state))
-            .map((state) => ({ value: state, count: facets.states[state] })),
-        (state) => message(`library.state-${state}`), (state) => ({ state: [...chosenStates, state].join(",") })),
-        group("library.tags", facets.tags.filter(({ value }) => !filter.tag.includes(value)), (tag) => plain(tag, 60),
-            (tag) => ({ tag: [...filter.tag, tag] })),
-        group("library.sites", facets.sites.filter(({ value }) => value !== filter.site), siteName, (site) => ({ site })),
-        group("library.years", facets.years.filter(({ value }) => value !== filter.year), plain, (year) => ({ year })),
-    ].filter(Boolean);
-
-    function group(title, values, nameOf, change) {
-        const addressOf = (value) => libraryURL({ ...filter, ...change(value) });
-        return facetGroup(message(title), values, { nameOf, addressOf, unit: "library.facet-archives" });
-    }
-}
+/** The states of archives that the library can be narrowed to. */
+export const states = ["issues", "unavailable", "unverified"];
 
 /**
  * @param {import("../core/route-types.js").LibraryFilter} filter

@@ -16,7 +16,7 @@ import { libraryURL, searchURL, tabURL } from "../core/routes.js";
 import { settings } from "../core/settings.js";
 import { archiveItem } from "./archive-item.js";
 import { collectionStrip } from "./collection-strip.js";
-import { facetGroups, filterChips, isFiltered } from "./filters.js";
+import { filterChips, isFiltered } from "./filters.js";
 
 const typingMilliseconds = 120;
 const slowMilliseconds = 150;
@@ -169,8 +169,9 @@ export function showLibrary(root, firstRoute) {
 
     async function readFacets(signal) {
         try {
-            const [facets, all] = await Promise.all([api.facets(filter, signal), api.collections()]);
+            const [{ facetGroups }, facets, all] = await Promise.all([import("./facets.js"), api.facets(filter, signal), api.collections()]);
             if (signal.aborted) return;
+            groups.replaceChildren(...facetGroups(filter, facets));
             showFacets(facets, all);
         } catch (error) {
             if (!signal.aborted) showProblem(error);
@@ -199,7 +200,6 @@ export function showLibrary(root, firstRoute) {
             freeBytes !== undefined && message("library.free", { size: size(freeBytes) })].filter(Boolean).join(" · ");
         head.hidden = isEmpty;
         for (const part of [tools, body.firstChild]) part.hidden = isEmpty;
-        groups.replaceChildren(...facetGroups(filter, facets));
         narrow.hidden = groups.children.length === 0;
         collections.replaceChildren(...(filter.site || filter.year || filter.state ? [] : collectionStrip(all, filter)));
         if (isEmpty) {

@@ -1,8 +1,9 @@
 /** Filters of a search: links that narrow it, and those that are active. */
-import { facetGroup, siteName } from "../components/facet-group.js";
+import { facetGroup } from "../components/facet-group.js";
 import { make, plain } from "../core/dom.js";
 import { hasMessage, language, message } from "../core/i18n.js";
 import { searchFilters, searchURL } from "../core/routes.js";
+import { siteName } from "../core/site-name.js";
 
 const latestFirst = (one, other) => Number(other.value) - Number(one.value);
 const languages = new Intl.DisplayNames(language, { type: "language", fallback: "code" });
