@@ -45,7 +45,7 @@ def test_overview_sums_up_the_archive(shared_host_with_sample, page):
     expect(card).to_contain_text("21 November 2024, 09:00 UTC")
     hosts = Counter(urlsplit(capture["url"]).hostname for capture in CAPTURES)
     expect(page.get_by_role("region", name="Sites").get_by_role("listitem")).to_have_text(
-        [f"{host}{count}" for host, count in hosts.most_common()])
+        [f"{host} {count}" for host, count in hosts.most_common()])
     months = Counter(capture["time"][:7] for capture in CAPTURES)
     bars = page.get_by_role("list", name="Captures by month").get_by_role("link")
     texts = [f"May 2024: {months['2024-05']} captures", f"November 2024: {months['2024-11']} captures"]
@@ -245,13 +245,13 @@ def test_issues_are_counted_and_noted(host, page):
     wait_until(lambda: "verificationSummary" in host.archive("index-past-the-end"), "the archive is verified")
     open_page(host, page, "index-past-the-end")
     expect(page.locator(".replay-note")).to_contain_text("This capture can't be replayed.")
-    counts = host.archive("index-past-the-end")["findingCounts"]
-    tab = page.get_by_role("link", name=f"Details ⚠{counts['error'] + counts['warning']} issues")
     page.get_by_role("link", name="See details").click()
     expect(page.get_by_role("heading", name="Issues found in this file")).to_be_visible()
     expect(page.get_by_role("navigation", name="Contents").locator("[aria-current]")).to_contain_text("issues")
     expect(page.locator(".replay-note")).to_be_hidden()
-    assert tab.count() <= 1
+    shown = page.locator(".issue:is(.error-finding, .warning-finding)").count()
+    assert 0 < shown < sum(host.archive("index-past-the-end")["findingCounts"].values())
+    expect(page.locator(".tabs [aria-current] .issue-count")).to_have_text(f"⚠{shown}")
 
 
 def test_archive_without_main_page_opens_its_overview(host, page):
@@ -325,6 +325,15 @@ def test_collection_marks_damaged_and_unavailable_archives(host, page, tmp_path)
     # Sums over the archives that can be read.
     page.goto(f"{host.home}/?collection={collection}#view=overview")
     expect(page.get_by_role("region", name="Sites").get_by_role("link", name="fieldguide.example", exact=True)).to_be_visible()
+
+
+def test_menu_says_what_each_file_is(shared_host_with_sample, page):
+    open_page(shared_host_with_sample, page)
+    page.get_by_role("button", name="More actions", exact=True).click()
+    for name, text in [("Download", "The WACZ file, as you added it"), ("Repaired copy", "A new archive with a new index, for a file with issues")]:
+        expect(page.get_by_role("menuitem", name=name, exact=True)).to_have_accessible_description(text)
+    page.get_by_role("menuitem", name="Edit…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("The archive file itself stays as it is.")
 
 
 def test_verification_starts_from_the_menu(host_with_sample, page):

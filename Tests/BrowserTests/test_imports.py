@@ -208,7 +208,7 @@ def test_cut_upload_can_be_added_again(host, browser, tmp_path):
     # The file can be read again, and has changed since: the browser refuses it.
     large.write_bytes(sample)
     rows.get_by_role("button", name="Add again").click()
-    expect(rows).to_contain_text("The browser can't read this file.")
+    expect(rows).to_contain_text("The browser can't read this file;")
     rows.get_by_role("button", name="Dismiss").click()
     expect(page.get_by_role("region", name="Failures")).to_be_hidden()
     wait_until(lambda: not failed_jobs_of(host), "the server no longer lists it")

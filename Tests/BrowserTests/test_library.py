@@ -105,7 +105,7 @@ def test_states_and_sites_filter(host, page):
     page.goto(host.home)
     facet(page, "With issues").click()
     expect(titles(page)).to_have_count(1)
-    expect(page.get_by_text(re.compile("⚠ [0-9]+ issues?"))).to_be_visible()
+    expect(page.get_by_text("⚠ Issues")).to_be_visible()
     page.get_by_role("link", name="Remove filter: With issues").click()
     facet(page, "fieldguide.example").click()
     expect(titles(page)).to_have_text([TITLE])
@@ -127,7 +127,7 @@ def test_archives_of_one_title_are_told_apart_everywhere(host, tmp_path, page):
     """In search results and their filters, on the archive's page, in a collection, and where a URL isn't captured."""
     url = "https://guide.example/low"
     for name in ["monday", "tuesday", "wednesday"]:
-        pages = {"https://guide.example/": "<title>Home</title>zebrafish", url: f"<title>Low tide</title>{name} zebrafish"}
+        pages = {"https://guide.example/": f"<title>Home</title>{name}", url: "<title>Low tide</title>zebrafish"}
         if name == "wednesday":
             pages.pop(url)
         host.add(write_archive(tmp_path / f"{name}.wacz", "Field guide", pages))

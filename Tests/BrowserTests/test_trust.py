@@ -117,7 +117,7 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
     mark.click()
     popover = page.get_by_role("group", name="What this mark means")
     expect(popover).to_contain_text("This file hasn't changed since signer.example signed it")
-    expect(popover).to_contain_text("It doesn't prove that web servers sent these pages")
+    expect(popover).to_contain_text("Only the signer says that these pages came from the web; this isn't proven.")
     page.keyboard.press("Escape")
     expect(popover).to_have_count(0)
     mark.focus()
@@ -127,6 +127,9 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{host.home}/?archive=/archives/anonymous.wacz#view=details")
     expect(page.get_by_role("heading", name="Verification")).to_be_visible()
+    # On the archive's own page, too.
+    page.locator(".archive-head").get_by_role("button", name="Verified").click()
+    expect(popover).to_contain_text("This file hasn't changed since it was signed with a key.")
 
 
 def issues(page):
@@ -201,7 +204,7 @@ def test_issue_leads_to_a_whole_copy(host, page, tmp_path):
     issue = issues(page).locator(".issue").filter(has_text=url).first
     expect(issue).to_contain_text("1 capture can't be shown or may be untrue: its record was damaged or changed")
     expect(issue.get_by_role("link", name=url)).to_be_visible()
-    expect(issue).to_contain_text("“Reef Watch” has a capture of")
+    expect(issue).to_contain_text("“Reef Watch (whole.wacz)” has a capture of")
     expect(issue.get_by_role("button", name="Undamaged, not signed")).to_be_visible()
     issue.get_by_role("link", name="Open it there").click()
     expect(page).to_have_url(re.compile(r"archive=/archives/whole\.wacz#url="))

@@ -54,8 +54,10 @@ def test_archive_is_verified_again(host, page):
     expect(section(page).get_by_role("button", name="Verify again")).to_be_visible()
     damage(host)
     section(page).get_by_role("button", name="Verify again").click()
-    expect(section(page)).to_contain_text("This file is damaged or was changed: 1 error below.")
+    expect(section(page)).to_contain_text("This file was damaged or changed after it was made: 1 error.")
     expect(section(page)).to_contain_text("Changed since the verification of")
+    section(page).get_by_role("button", name="1 error").click()
+    expect(page.get_by_role("heading", name="Issues found in this file")).to_be_focused()
     issues = page.get_by_role("region", name="Issues found in this file")
     expect(issues).to_contain_text("A file doesn't match its hash (SHA-256) in datapackage.json, nor its CRC-32 in the ZIP.")
     expect(issues).to_contain_text("It was changed or damaged since the import.")
@@ -73,8 +75,8 @@ def test_records_that_differ_as_packed_are_no_damage(host, page, tmp_path):
     path.write_bytes(head.encode() + block + b"\r\n\r\n")
     host.add(path)
     open_page(host, page, "reef")
-    expect(section(page)).to_contain_text("This file is as it was packed. 1 record doesn't match the digests written in it "
-        "(changed before packing, or computed wrongly).")
+    expect(section(page)).to_contain_text("The file is as it was made. 1 record doesn't match the digests written in it "
+        "(changed before, or computed wrongly).")
     expect(page.get_by_role("region", name="Issues found in this file")).to_contain_text("https://reef.example/")
     page.goto(host.home)
     expect(page.get_by_role("button", name="Records differ")).to_be_visible()
@@ -87,7 +89,7 @@ def test_archive_that_may_be_an_attack_is_not_called_undamaged(host, page, tmp_p
         package.writestr("../evil", b"x")
     host.add(path)
     open_page(host, page, "odd")
-    expect(section(page)).to_contain_text("This file is as it was packed, but its ZIP is made in a way that may be an attack.")
+    expect(section(page)).to_contain_text("The file is as it was made, but its ZIP is made in a way that may be an attack.")
     expect(section(page)).not_to_contain_text("ndamaged")
     page.goto(host.home)
     expect(page.get_by_role("button", name="May be an attack")).to_be_visible()
@@ -120,7 +122,7 @@ def test_second_verification_starts_while_the_first_result_is_read(host, page):
         result.continue_()
     page.unroute("**/api/archives/sample")
     order.continue_()
-    expect(section(page)).to_contain_text("This file is damaged or was changed")
+    expect(section(page)).to_contain_text("This file was damaged or changed")
 
 
 def test_older_list_of_jobs_does_not_end_a_verification(host, page):
@@ -143,7 +145,7 @@ def test_older_list_of_jobs_does_not_end_a_verification(host, page):
     page.unroute("**/api/jobs")
     assert page.evaluate("() => fetch('/api/jobs').then((response) => response.status)") == 200
     host.change("POST", "/api/archives/sample/verify")
-    expect(section(page)).to_contain_text("This file is damaged or was changed")
+    expect(section(page)).to_contain_text("This file was damaged or changed")
     expect(button).to_have_attribute("aria-disabled", "false")
 
 

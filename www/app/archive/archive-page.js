@@ -1,5 +1,6 @@
 /** The page of an archive or collection: a head, and tabs, each of which loads when it's first shown. */
 import { isUnavailable } from "../components/availability.js";
+import { groupsOf } from "../components/issue-groups.js";
 import { errorBlock, sentence } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/page-header.js";
 import { make, plain } from "../core/dom.js";
@@ -133,9 +134,12 @@ function unavailableTab({ item }) {
 }
 
 /** Says what will look different, when an issue changes what is seen. */
-function replayNote(item, { what, consequence }) {
+function replayNote(item, finding) {
+    const { what, consequence } = finding;
+    const [cause] = groupsOf([finding]).keys();
+    const text = ["changed", "changed-records"].includes(cause) ? message("archive.changed-note") : sentence(plain(consequence || what, 300));
     return make("div", { class: "notice warning replay-note" },
         make("p", {}, make("strong", { text: message("archive.replay-note") }), " ",
-            make("span", { dir: "auto", text: sentence(plain(consequence || what, 300)) }), " ",
+            make("span", { dir: "auto", text }), " ",
             make("a", { href: tabURL(item, "details"), text: message("archive.see-details") })));
 }

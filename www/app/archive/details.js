@@ -32,7 +32,7 @@ export function createTab({ item, onFindings }) {
 
     function showIssues(shown) {
         issues.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
-            make("h2", { id: "findings-title", text: message("details.issues") }), findingList(shown, item),
+            make("h2", { id: "findings-title", tabindex: "-1", text: message("details.issues") }), findingList(shown, item),
             listDownload((format) => api.listFile(item, "issues", {}, format)))]));
     }
     if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));

@@ -74,14 +74,17 @@ export function archiveHead(item, onChanged) {
 
     function entries() {
         const isArchive = item.kind === "archive";
+        // What each of them gives.
+        const hint = (name) => message(`archive.${name}-hint`, { kind: item.kind });
         return [
             { text: message("archive.edit"), onChosen: edit },
-            isOpenable && isArchive && { text: message("archive.download"), href: `/archives/${item.id}.wacz`,
+            isOpenable && isArchive && { text: message("archive.download"), hint: hint("download"), href: `/archives/${item.id}.wacz`,
                 download: item.originalName || `${item.id}.wacz` },
-            isOpenable && !isArchive && { text: message("archive.download"), onChosen: () => exporter.prepare({}) },
-            isOpenable && isArchive && { text: message("archive.export-page"), onChosen: exporter.askForPage },
-            isOpenable && isArchive && { text: message("archive.save-files"), onChosen: exporter.askForFiles },
-            isOpenable && isArchive && { text: message("archive.repaired-copy"), onChosen: () => exporter.prepare({ kind: "repaired" }) },
+            isOpenable && !isArchive && { text: message("archive.download"), hint: hint("download"), onChosen: () => exporter.prepare({}) },
+            isOpenable && isArchive && { text: message("archive.export-page"), hint: hint("export-page"), onChosen: exporter.askForPage },
+            isOpenable && isArchive && { text: message("archive.save-files"), hint: hint("save-files"), onChosen: exporter.askForFiles },
+            isOpenable && isArchive && { text: message("archive.repaired-copy"), hint: hint("repaired-copy"),
+                onChosen: () => exporter.prepare({ kind: "repaired" }) },
             isOpenable && isArchive && { text: message("archive.verify"), onChosen: verify },
             { text: message("archive.remove"), isDanger: true, onChosen: remove },
         ];

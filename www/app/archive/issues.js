@@ -1,4 +1,5 @@
 /** The issues of an archive that its page shows. */
+import { countIssues } from "../components/issue-groups.js";
 
 // Findings that repeat the notice about an unavailable file.
 const repeated = ["file-unavailable", "file-changed", "file-missing"];
@@ -11,11 +12,11 @@ export const issuesOf = ({ findings = [] }) => findings.filter(({ code }) => !re
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
- * @returns {number} how many errors and warnings there are. Those of a collection are its archives'
+ * @returns {number} how many issues its list shows, without notices. Those of a collection are the errors and warnings of its archives
  */
 export function issueCount(item) {
     const members = item.kind === "collection" ? item.members : [];
-    return issuesOf(item).filter(({ severity }) => severity !== "notice").length
+    return countIssues(issuesOf(item), ["error", "warning"])
         + members.reduce((sum, { findingCounts = {} }) => sum + (findingCounts.error ?? 0) + (findingCounts.warning ?? 0), 0);
 }
 

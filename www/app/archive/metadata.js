@@ -32,9 +32,10 @@ export async function editMetadata(item) {
     await showDialog({
         title: message(item.kind === "collection" ? "edit.collection" : "edit.archive"),
         class: "edit-dialog",
-        body: [make("label", { for: title.id, text: message("edit.title") }), title,
+        body: [item.kind === "archive" && make("p", { class: "quiet hint", text: message("edit.file-stays") }),
+            make("label", { for: title.id, text: message("edit.title") }), title,
             ...tags.elements,
-            make("label", { for: notes.id, text: message("edit.notes") }), notes],
+            make("label", { for: notes.id, text: message("edit.notes") }), notes].filter(Boolean),
         action: { value: "save", text: message("edit.save"), run: save, failure: message("edit.failed") },
     });
     if (changed) announce(message("edit.saved"));

@@ -1,10 +1,11 @@
 /** What a verification found, and what that proves. */
 import "../messages/en/around.js";
+import { countIssues } from "../components/issue-groups.js";
 import { contentsState, trustOf } from "../components/trust-mark.js";
 import { trustSentences } from "../components/trust-sentences.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment } from "../core/format.js";
-import { message } from "../core/i18n.js";
+import { message, messageParts } from "../core/i18n.js";
 
 /**
  * @param {import("../core/api.js").Report|undefined} report
@@ -19,7 +20,7 @@ export function verdict(report) {
     const trust = trustOf(summary);
     const isSame = previous && newFindings.length === 0 && previous.outcome === summary.outcome;
     return [
-        ...lines.map(({ kind, text }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto", text }))),
+        ...lines.map(({ kind, parts }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto" }, ...parts))),
         make("p", { class: "quiet", text: message(isSame ? "verdict.at-same" : "trust.verified-at", { time: moment(summary.verifiedAt) }) }),
         newFindings.length > 0 && make("p", { class: "notice warning",
             text: message("verdict.changed-since", { time: moment(previous.verifiedAt) }) }),
@@ -37,26 +38,34 @@ const contentKinds = { damaged: "bad", unreplayable: "bad", suspicious: "doubtfu
 
 /** What the verification says about the contents, without the signature. */
 function contentsVerdict({ result, summary }, signer) {
-    const errors = result.findings.filter(({ severity, code }) => severity === "error" && !code.startsWith("signature-"));
+    const findings = result.findings.filter(({ code }) => !code.startsWith("signature-"));
     const state = contentsState(summary);
     const isDoubted = state === "undamaged" && signer.kind === "bad";
     const name = isDoubted ? "bad-signature" : state === "digestsDiffer" ? "digests-differ" : state;
     return { kind: contentKinds[state] ?? "",
-        text: message(`verdict.contents.${name}`, { n: state === "digestsDiffer" ? result.records.failed : errors.length }) };
+        parts: messageParts(`verdict.contents.${name}`, { n: state === "digestsDiffer" ? result.records.failed : countIssues(findings, ["error"]) },
+            { issues: issuesLink }) };
 }
+
+/** Leads to the list of issues on the same page. */
+const issuesLink = (...text) => make("button", { type: "button", class: "inline", on: { click: () => {
+    const heading = document.getElementById("findings-title");
+    heading?.scrollIntoView();
+    heading?.focus();
+} } }, ...text);
 
 const signatureKinds = { "other-file": "bad", "valid-domain": "good", "valid-key": "", untrusted: "doubtful", invalid: "bad" };
 
 /** What the verification says about who signed the file. */
 function signatureVerdict({ signature, result }) {
-    if (!signature) return { kind: "", text: message("verdict.signature.none") };
+    if (!signature) return { kind: "", parts: [message("verdict.signature.none")] };
     const { outcome, signer, timeStamp } = signature;
     const domain = plain(signer?.domain, 200);
     const isOther = result.findings.some(({ code }) => code === "signature-other-file");
     const name = isOther ? "other-file" : outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
     const known = Object.hasOwn(signatureKinds, name) ? name : "unreadable";
-    return { kind: signatureKinds[known] ?? "doubtful", text: message(`verdict.signature.${known}`,
-        { signer: domain ? "domain" : "key", domain, time: timeStamp?.time ? moment(timeStamp.time) : "" }) };
+    return { kind: signatureKinds[known] ?? "doubtful", parts: [message(`verdict.signature.${known}`,
+        { signer: domain ? "domain" : "key", domain, time: timeStamp?.time ? moment(timeStamp.time) : "" })] };
 }
 
 function signatureFacts(signature) {

@@ -6,6 +6,7 @@ import { navigate } from "../core/navigation.js";
 import { tabURL } from "../core/routes.js";
 import { acceptDrops } from "./drops.js";
 import { followImports, imports, tally } from "./import-queue.js";
+import { countIssues } from "./issue-groups.js";
 import { toast } from "./toast.js";
 
 const picker = make("input", { type: "file", multiple: true, accept: ".wacz,.warc,.arc,.gz,application/wacz", hidden: true, on: {
@@ -60,8 +61,7 @@ function showResult(batch) {
 export function addedText(file, { archive, archives = [archive], duplicate }) {
     const title = plain(archive?.title ?? file, 120) || archive.id;
     if (duplicate) return message("import.duplicate", { title });
-    const counts = archives.map((one) => one?.findingCounts ?? {});
-    const issues = counts.reduce((sum, { warning = 0, error = 0 }) => sum + warning + error, 0);
+    const issues = archives.reduce((sum, one) => sum + countIssues(one?.findings ?? [], ["error", "warning"]), 0);
     return message(issues > 0 ? "import.added-issues" : "import.added", { title, n: issues });
 }
 

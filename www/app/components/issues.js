@@ -1,5 +1,6 @@
-/** Groups findings by their cause, and sorts the groups by what a person notices of them. `docs/findings.md` lists the codes. */
+/** Says what groups of findings mean, and sorts the groups by what a person notices of them. `docs/findings.md` lists the codes. */
 import { message } from "../core/i18n.js";
+import { causes, groupsOf, severities, severityOf } from "./issue-groups.js";
 import { sentence } from "./messages.js";
 import { plain } from "../core/dom.js";
 
@@ -10,27 +11,6 @@ import { plain } from "../core/dom.js";
  *   other programs notice; `urlCount` can be more than `urls`
  */
 
-/** What is noticed of a cause, and the codes of its findings. All other codes are causes of their own. */
-const causes = {
-    nothing: ["see", "captures-missing", "archive-unreadable"],
-    unreadable: ["see", "warc-damaged", "warc-shared-member", "http-head-too-long"],
-    "data-missing": ["see", "resource-missing", "warc-is-zip"],
-    index: ["see", "index-names-missing-warc", "index-outside-warc", "index-no-record", "index-short-length", "index-bad-line",
-        "index-incomplete-line", "index-line-too-long", "index-not-utf8", "index-damaged", "index-block-digest", "record-unindexed"],
-    "other-archive": ["see", "revisit-unresolved", "required-archive-missing", "required-archive-unknown"],
-    "page-list": ["see", "pages-missing"],
-    "pages-uncaptured": ["see", "page-uncaptured"],
-    "pages-damaged": ["see", "pages-damaged", "page-bad-line", "page-line-too-long"],
-    // Some of the records in a changed file can't be read.
-    "changed-records": ["see"],
-    changed: ["untrue", "resource-hash", "crc-differs", "entry-damaged", "file-hash"],
-    "list-changed": ["untrue", "package-hash", "signature-other-file"],
-    digests: ["untrue", "block-digest", "payload-digest"],
-    "other-record": ["untrue", "index-other-record"],
-    zip: ["untrue", "zip-duplicate-name", "zip-readers-disagree", "zip-unsafe-name"],
-};
-const causeOfCode = new Map(Object.entries(causes).flatMap(([cause, [, ...codes]]) => codes.map((code) => [code, cause])));
-const severities = ["error", "warning", "notice"];
 const effects = ["see", "untrue", "tools"];
 const textCharactersMax = 1000;
 
@@ -39,28 +19,13 @@ const textCharactersMax = 1000;
  * @returns {Issue[]} in the order in which they are shown
  */
 export function issuesOf(findings) {
-    const groups = new Map();
-    for (const finding of findings) {
-        const cause = causeOf(finding);
-        if (!groups.has(cause)) groups.set(cause, []);
-        groups.get(cause).push(finding);
-    }
-    return [...groups].map(([cause, group]) => issue(cause, group)).sort((one, other) =>
+    return [...groupsOf(findings)].map(([cause, group]) => issue(cause, group)).sort((one, other) =>
         effects.indexOf(one.effect) - effects.indexOf(other.effect)
         || severities.indexOf(one.severity) - severities.indexOf(other.severity));
 }
 
-function causeOf({ code, severity, urls = [] }) {
-    // A missing file without captures isn't noticed in replay.
-    if (code === "resource-missing" && severity !== "error") return code;
-    if (causeOfCode.get(code) === "changed" && urls.length > 0) return "changed-records";
-    if (causeOfCode.has(code)) return causeOfCode.get(code);
-    if (!code.startsWith("signature-")) return code;
-    return severity === "notice" ? "signature-notes" : "signature";
-}
-
 function issue(cause, group) {
-    const severity = severities.find((name) => group.some((finding) => finding.severity === name)) ?? "notice";
+    const severity = severityOf(group);
     const findings = [...group].sort((one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity));
     const { urls, urlCount } = urlsIn(findings);
     const [effect] = causes[cause] ?? [cause === "signature" ? "untrue" : severity === "error" ? "see" : "tools"];

@@ -62,17 +62,17 @@ function place(element, button) {
  * Makes a button open a menu (WAI-ARIA APG, "Menu Button").
  *
  * @param {HTMLButtonElement} button
- * @param {() => ({text: string, href?: string, download?: string, isDanger?: boolean, onChosen?: () => void}|null)[]} items
+ * @param {() => ({text: string, hint?: string, href?: string, download?: string, isDanger?: boolean, onChosen?: () => void}|null)[]} items
  */
 export function menu(button, items) {
     button.setAttribute("aria-haspopup", "menu");
     const { close } = popover(button, (element) => {
-        const entries = items().filter(Boolean).map(({ text, href, download, isDanger, onChosen }) =>
-            make(href ? "a" : "button", { role: "menuitem", tabindex: "-1", type: href ? null : "button", href, download, text,
-                class: isDanger && "danger", on: { click: () => {
+        const entries = items().filter(Boolean).map(({ text, hint, href, download, isDanger, onChosen }) =>
+            make(href ? "a" : "button", { role: "menuitem", tabindex: "-1", type: href ? null : "button", href, download,
+                "aria-label": hint && text, "aria-description": hint, class: isDanger && "danger", on: { click: () => {
                     close();
                     onChosen?.();
-                } } }));
+                } } }, text, hint && make("span", { class: "hint quiet", text: hint })));
         queueMicrotask(() => entries[0]?.focus());
         element.addEventListener("keydown", (event) => moveIn(entries, event), { once: false });
         return entries;

@@ -68,7 +68,7 @@ function marks(archive) {
     return make("p", { class: "marks" },
         unavailable && unavailableMark(archive, unavailable),
         error + warning > 0 && make("span", { class: `mark ${error > 0 ? "error" : "warning"}`,
-            text: `⚠ ${message("count.issues", { n: error + warning })}` }), " ",
+            text: `⚠ ${message("library.issues")}` }), " ",
         trustMark(archive, { isInList: true }));
 }
 

@@ -66,7 +66,8 @@ function storageSection() {
     const problems = make("div");
     const clear = make("button", { type: "button", text: `${message("settings.clear")}…`, on: { click: clearReplayData } });
     const element = make("section", { "aria-labelledby": "storage-title" },
-        make("h2", { id: "storage-title", text: message("settings.storage") }), facts, problems,
+        make("h2", { id: "storage-title", text: message("settings.storage") }),
+        make("p", { class: "quiet hint", text: message("settings.storage-where") }), facts, problems,
         make("p", { class: "quiet hint", text: message("settings.clear-text") }), clear);
 
     async function load() {

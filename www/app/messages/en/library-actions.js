@@ -9,7 +9,7 @@ addMessages({
     "library.download-json": "Download this list (JSON)",
     "library.edit-tags": "Edit tags…",
     "library.empty-terminal": "From a terminal: <code>replayhost import crawl.wacz</code>",
-    "library.empty-text": "Web archives come as <code>.wacz</code> files, for example from ArchiveWeb.page, Browsertrix or Scoop, or as <code>.warc.gz</code>, for example from wget. Drop files anywhere on this page, or choose them. Copies in the library open without an internet connection.",
+    "library.empty-text": "Web archives come as <code>.wacz</code> files, for example from ArchiveWeb.page, Browsertrix or Scoop, or as <code>.warc.gz</code>, for example from wget. Drop files anywhere on this page, or choose them. Your files are copied into the library, and open without an internet connection.",
     "library.empty-title": "No archives yet",
     "library.new-collection": "New collection…",
     "library.none-left": "No archives have all of these filters.",

@@ -3,7 +3,6 @@ import { addMessages } from "../../core/i18n.js";
 
 addMessages({
     "count.archives": "{n, plural, one {# archive} other {# archives}}",
-    "count.issues": "{n, plural, one {# issue} other {# issues}}",
     "library.add-files": "Add files…",
     "library.added": "Added {time}",
     "library.archives": "Archives",
@@ -15,6 +14,7 @@ addMessages({
     "library.facets": "Filter",
     "library.filter": "Filter archives",
     "library.free": "{size} free",
+    "library.issues": "Issues",
     "library.layout": "Layout",
     "library.more": "More actions for {title}",
     "library.more-collections": "{n, plural, one {# more collection} other {# more collections}}",

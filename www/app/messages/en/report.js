@@ -77,7 +77,7 @@ addMessages({
     "report.not-captured": "This URL isn't in “{archive}”, so there is no report about it.",
     "report.not-signed": "This file isn't signed. Nothing shows who made it.",
     "report.not-verified": "This file hasn't been verified yet.",
-    "report.open-archive": "Open the archive",
+    "report.open-archive": "Show the archive",
     "report.open-page": "Open the page",
     "report.outcome": "{outcome, select, valid {Valid} untrusted {Not proven: everything agrees, but no trusted authority confirms it} invalid {Invalid} other {Can't be checked}}",
     "report.page": "The captured page",

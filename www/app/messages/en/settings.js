@@ -25,6 +25,7 @@ addMessages({
     "settings.storage": "Storage",
     "settings.storage-free": "Free",
     "settings.storage-used": "Used by the library",
+    "settings.storage-where": "The library is on the computer where replayhost runs, and is the same in every browser.",
     "settings.theme-auto": "Automatic",
     "settings.theme-dark": "Dark",
     "settings.theme-light": "Light",
