@@ -51,7 +51,8 @@ def sha256(path):
 def test_report_of_a_page_states_its_evidence(host, page):
     add_verified(host, FIXTURES / "sample.wacz")
     sheet = open_report(host, page, "sample", URL, TIME)
-    for text in [URL, "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
+    for text in [URL, "Undamaged, but not signed. It doesn't prove who made it, or that the web servers sent these pages.",
+            "Title in this library", "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
             sha256(FIXTURES / "sample.wacz"), RECORD["id"], f"at byte {RECORD['offset']}, {RECORD['length']} bytes", RECORD["file"],
             "This file isn't signed. Nothing shows who made it.", "31 of 31 are the records that the index names",
             "They don't show who made it: a person who changes a file can also change its hashes."]:
@@ -62,6 +63,15 @@ def test_report_of_a_page_states_its_evidence(host, page):
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report&page={SITE}/winter.html")
     expect(sheet).to_contain_text("This URL isn't in “Tidepool Field Guide”, so there is no report about it.")
     expect(page.get_by_role("button", name="Print or save as PDF")).to_be_hidden()
+
+
+def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
+    add_verified(host, FIXTURES / "damaged" / "index-past-the-end.wacz")
+    sheet = open_report(host, page, "index-past-the-end")
+    affected = sheet.get_by_role("region", name="What is affected")
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text("As it was made, but parts of it can't be shown.")
+    expect(affected.locator(".url").first).to_contain_text("leaf.example")
+    assert ".." not in sheet.inner_text().replace("…", "")
 
 
 def test_report_is_printed_on_paper(host, page, tmp_path):
@@ -76,6 +86,7 @@ def test_report_is_printed_on_paper(host, page, tmp_path):
     for stated in ["Evidence report", URL, "21 November 2024, 09:00:00 UTC", sha256(FIXTURES / "sample.wacz"), RECORD["id"],
             "What this shows", "Check it yourself", "check-evidence"]:
         assert re.sub(r"\s+", "", stated) in joined, stated
+    assert re.search(r"^ *1 ?/ ?\d$", text, re.MULTILINE)
     for control in ["Print or save", "Copy citation", "Open the page", "Replay engine"]:
         assert control not in text
     described = subprocess.run(["pdfinfo", path], capture_output=True, text=True, check=True).stdout
@@ -106,10 +117,10 @@ def test_citations_are_copied(host, page):
     open_report(host, page, "sample", URL, TIME)
     file = f"file sample.wacz, SHA-256 {sha256(FIXTURES / 'sample.wacz')}"
     expected = {
-        "Plain": f"“{TITLE}”, {URL}, captured 21 November 2024, 09:00:00 UTC. Web archive “{TITLE}” ({file}).",
-        "Chicago": f"“{TITLE}.” Captured November 21, 2024. {URL}. Web archive “{TITLE},” {file}.",
+        "Plain": f"“{TITLE}”, {URL}, captured 21 November 2024, 09:00:00 UTC. Web archive “{TITLE}” (title in this library, {file}).",
+        "Chicago": f"“{TITLE}.” Captured November 21, 2024. {URL}. Web archive “{TITLE}” (title in this library), {file}.",
         "BibTeX": f"@misc{{fieldguide-example-20241121,\n  title = {{{{{TITLE}}}}},\n  howpublished = {{\\url{{{URL}}}}},\n"
-            f"  year = {{2024}},\n  month = nov,\n  note = {{Captured November 21, 2024. Web archive “{TITLE}”, {file}}}\n}}",
+            f"  year = {{2024}},\n  month = nov,\n  note = {{Captured November 21, 2024. Web archive “{TITLE}” (title in this library), {file}}}\n}}",
     }
     for style, text in expected.items():
         page.get_by_role("button", name="Copy citation").click()

@@ -17,8 +17,12 @@ export function citations({ item, archive, capture, title }) {
     const values = { title: plain(title, 300), url: capture?.url ?? "", time: time ? exactMoment(time) : "", archive: plain(holder.title) || holder.id,
         file: plain(holder.originalName) || holder.id, sha256: holder.sha256 ?? "", day: time ? americanDay.format(new Date(time)) : "" };
     const kind = capture ? (values.title ? "page" : "url") : "archive";
-    return { plain: message(`citation.plain.${kind}`, values), chicago: message(`citation.chicago.${kind}`, values), bibtex: bibtex(values, time, capture) };
+    return { plain: message(`citation.plain.${kind}`, values), chicago: message(`citation.chicago.${kind}`, {
+        ...values, title: withoutStop(values.title), archive: withoutStop(values.archive) }), bibtex: bibtex(values, time, capture) };
 }
+
+/** A citation adds a full stop or a comma of its own. */
+const withoutStop = (text) => text.replace(/\.$/, "");
 
 function bibtex({ title, url, archive, file, sha256, day }, time, capture) {
     const date = time ? new Date(time) : null;

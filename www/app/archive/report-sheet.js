@@ -10,6 +10,7 @@ import { tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment, span, timeOf } from "../core/times.js";
 import { reportCommands } from "./report-commands.js";
+import { affectedParts, shortResult } from "./report-short.js";
 import { comparisonFacts } from "./verdict.js";
 
 /**
@@ -22,10 +23,13 @@ export function reportSections(data, { ts }) {
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
     const unavailable = unavailabilityText(archive);
+    const affected = affectedParts(archive);
     return [
         made,
+        section("short", make("p", { class: "short", dir: "auto" }, make("strong", { text: shortResult(archive) }))),
         unavailable && make("p", { class: "notice warning" }, ...withCode(unavailable)),
         capture && section("page", picture(data), facts(pageFacts(data, ts))),
+        affected.length > 0 && section("affected", ...affected),
         section("file", !capture && picture(data), facts(fileFacts(data))),
         capture && section("record", ...recordParts(data)),
         section("signature", ...signatureParts(archive.verificationReport)),
@@ -93,7 +97,7 @@ function recordParts({ record, problem }) {
         ]),
         type === "revisit" && make("p", { text: message("report.revisit") }),
         count > 1 && make("p", { text: message("report.several-records", { n: count }) }),
-        problem && make("p", { text: message("report.no-header", { reason: plain(problem, 200) }) }),
+        problem && make("p", { text: message("report.no-header", { reason: plain(problem, 200).replace(/\.$/, "") }) }),
     ];
 }
 

@@ -1,0 +1,33 @@
+/** The beginning of an evidence report: the result in short, and what is affected by issues. */
+import { issuesOf } from "../components/issues.js";
+import { trustOf } from "../components/trust-mark.js";
+import { make, plain } from "../core/dom.js";
+import { message } from "../core/i18n.js";
+import { exactURL } from "../core/text.js";
+import { exactMoment } from "../core/times.js";
+
+const urlsMax = 20;
+
+/**
+ * @param {import("../core/api.js").Archive} archive
+ * @returns {string} what the verification proves, and what it doesn't
+ */
+export function shortResult(archive) {
+    const { state, signer } = trustOf(archive);
+    const time = archive.verificationReport?.signature?.timeStamp?.time;
+    return message(`report.short.${state}`, { signer, time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
+}
+
+/**
+ * @param {import("../core/api.js").Archive} archive
+ * @returns {HTMLElement[]} the issues that change what is seen or whether it's true, with the URLs that they're about
+ */
+export function affectedParts({ findings = [] }) {
+    const issues = issuesOf(findings).filter(({ effect, severity }) => effect !== "tools" && severity === "error");
+    return issues.flatMap(({ title, urls, urlCount }) => {
+        const more = urlCount - Math.min(urls.length, urlsMax);
+        return [make("h3", { text: title }), urls.length > 0 && make("ul", {},
+            ...urls.slice(0, urlsMax).map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
+            more > 0 && make("li", { text: message("issue.more-urls", { n: more }) }))].filter(Boolean);
+    });
+}
