@@ -210,6 +210,7 @@ def test_selected_archives_are_tagged_and_removed(tagged, page):
     expect(titles(page)).to_have_text(["East", "North", "South"])
     page.get_by_role("link", name="East", exact=True).focus()
     page.keyboard.press("Space")
+    expect(page.get_by_text("1 selected")).to_be_visible()
     page.keyboard.press("Shift+ArrowDown")
     expect(page.get_by_text("2 selected")).to_be_visible()
     expect(page.get_by_role("checkbox", name="Select North")).to_be_checked()
