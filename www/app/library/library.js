@@ -298,5 +298,5 @@ export function showLibrary(root, firstRoute) {
 function shapeOf(as, width) {
     const rem = width / parseFloat(getComputedStyle(document.documentElement).fontSize);
     if (as === "cards") return { rem: 22, columns: Math.max(1, Math.floor(rem / 15.5)) };
-    return { rem: rem < 30 ? 14 : rem < 46 ? 11.5 : 4.75, columns: 1 };
+    return { rem: rem < 46 ? 11.5 : 4.75, columns: 1 };
 }
