@@ -119,10 +119,10 @@ def show_shortcuts(host, page, folder):
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
 
 
-def show_add_from_computer(host, page, folder):
+def show_add_by_path(host, page, folder):
     show_empty_library(host, page, folder)
-    page.evaluate("async () => { (await import('/app/components/imports.js')).addFromComputer(); }")
-    expect(page.get_by_role("dialog", name="Add from this computer")).to_be_visible()
+    page.get_by_role("button", name="Add by path…").click()
+    expect(page.get_by_role("dialog", name="Add by path")).to_be_visible()
 
 
 def show_new_collection(host, page, folder):
@@ -305,7 +305,7 @@ VIEWS = {
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
     "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
     "tray": show_tray, "activity": show_activity, "activity-none": show_no_activity, "settings": show_settings, "shortcuts": show_shortcuts,
-    "add-from-computer": show_add_from_computer, "import-failed": show_failed_import, "new-collection": show_new_collection,
+    "add-by-path": show_add_by_path, "import-failed": show_failed_import, "new-collection": show_new_collection,
     "metadata": show_archive_with_metadata, "edit": show_edit, "archive-menu": show_archive_menu, "title": show_edited_title,
     "urls": show_urls, "files": show_files, "timeline": show_timeline, "collection-overview": show_overview_of_collection,
     "unavailable": show_unavailable, "collection": show_collection, "collection-viewer": show_collection_in_viewer,
