@@ -45,6 +45,7 @@ export function showLibrary(root, firstRoute) {
     // These load after the list.
     let selection = null;
     let loading = null;
+    let keys = null;
     let events = null;
 
     const pick = () => make("button", { type: "button", class: "primary", text: message("library.add-files"), on: {
@@ -115,7 +116,7 @@ export function showLibrary(root, firstRoute) {
     function onKey(event, archive, index, to) {
         if (event.ctrlKey || event.metaKey || event.altKey || !archive) return;
         if (event.key === " " && !event.target.matches("button, input")) event.preventDefault();
-        whenLoaded(() => import("./keys.js"), ({ press }) => press(event, archive, index, to, { list, select }));
+        whenLoaded(() => keys ??= import("./keys.js"), ({ press }) => press(event, archive, index, to, { list, select }));
     }
 
     /** Does something with a module that loads when it's first used. */
