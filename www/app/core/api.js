@@ -39,7 +39,8 @@ export * from "./library-api.js";
  *   offers: (Capture & {why: string})[], closest: Capture[]}} Explanation `docs/json.md` describes each reason
  * @typedef {{archive: string, archiveTitle: string, url: string, timestamp: string, title: string, type: string,
  *   snippet: {text: string, match?: boolean}[], language?: string, captures: number, years: number[],
- *   verification?: Summary, otherArchives?: {id: string, title: string}[]}} Hit
+ *   verification?: Summary, originalName: string,
+ *   otherArchives?: {id: string, title: string, originalName: string, verification?: Summary}[]}} Hit
  * @typedef {{value: string, count: number, title?: string}} FacetCount
  * @typedef {{hits: Hit[], total: number, totalIsMinimum: boolean, next?: string, unknown: string[], invalidFilters: string[],
  *   coverage: {complete: number, pending: number, rebuildReason?: string}, facets?: {archives: FacetCount[],

@@ -1,7 +1,7 @@
 /** A page that was found: its title, URL, a piece of its text, its archive and its captures. */
 import { make, plain } from "../core/dom.js";
 import { popover } from "../components/popover.js";
-import { trustMark } from "../components/trust-mark.js";
+import { trustMark, trustOf } from "../components/trust-mark.js";
 import { day } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
@@ -29,13 +29,20 @@ export function hitRow({ archive, url, timestamp, title, snippet, captures, year
             trustMark(verification, { target, isInList: true })));
 }
 
-/** The other archives with the same capture. The best copy is the hit's own. */
+/** The other archives with the same text at the same time. The best copy is the hit's own. */
 function others(archives, url, timestamp, names) {
     const button = make("button", { type: "button", class: "plain also-in", text: message("search.other-archives", { n: archives.length }) });
     popover(button, () => [make("p", { class: "quiet", text: message("search.same-capture") }),
-        make("ul", {}, ...archives.map(({ id }) => make("li", {},
-            make("a", { href: pageURL({ kind: "archive", id }, url, timestamp), dir: "auto", text: names.get(id) ?? id }))))]);
+        make("ul", {}, ...archives.map(({ id, verification }) => make("li", {},
+            make("a", { href: pageURL({ kind: "archive", id }, url, timestamp), dir: "auto", text: names.get(id) ?? id }), " ",
+            copyMark(verification))))]);
     return button;
+}
+
+/** What the verification of another archive says, in a list that is a popover already. */
+function copyMark(verification) {
+    const { state, kind, text } = trustOf(verification);
+    return ["unsigned", "unverified"].includes(state) ? null : make("span", { class: `trust ${kind}`.trim(), dir: "auto", text });
 }
 
 function captured(captures, years, timestamp) {

@@ -108,7 +108,7 @@ export function showSearch(root, firstRoute) {
 
     /** Notes the names of archives, and reads those of filters and captures. An ID without an archive is its own name. */
     async function loadTitles(known, unknown) {
-        for (const { value, title } of known) if (title !== undefined) archives.set(value, { ...archives.get(value), id: value, title });
+        for (const { value, title, originalName } of known) if (title !== undefined) archives.set(value, { id: value, title, originalName });
         const filters = ["in", "collection"].flatMap((name) => (search[name] ?? "").split(",").filter(Boolean)
             .map((id) => ({ id, kind: name === "in" ? "archive" : "collection" })));
         const wanted = filters.concat(known.map(({ value }) => ({ id: value, kind: "archive" })));
@@ -244,8 +244,8 @@ export function showSearch(root, firstRoute) {
 }
 
 /** The archives of hits, as facets are. */
-const archivesOf = (hits) => hits.flatMap(({ archive, archiveTitle, otherArchives = [] }) =>
-    [{ value: archive, title: archiveTitle }, ...otherArchives.map(({ id, title }) => ({ value: id, title }))]);
+const archivesOf = (hits) => hits.flatMap(({ archive, archiveTitle, originalName, otherArchives = [] }) =>
+    [{ value: archive, title: archiveTitle, originalName }, ...otherArchives.map((other) => ({ ...other, value: other.id }))]);
 
 const isEmpty = (search) => Object.values(search).every((value) => !value?.trim());
 

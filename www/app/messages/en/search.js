@@ -38,7 +38,7 @@ addMessages({
     "search.other-archives": "{n, plural, one {and # other archive} other {and # other archives}}",
     "search.partial": "Counts are of the first 10,000 pages.",
     "search.rebuilding": "The search index is being rebuilt: {reason}.",
-    "search.same-capture": "These archives have the same capture:",
+    "search.same-capture": "These archives have the same text at this URL and time:",
     "search.search": "Search",
     "search.searching": "Searching…",
     "search.site": "Site",
