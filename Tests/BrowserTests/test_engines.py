@@ -269,6 +269,8 @@ def test_archive_is_added_searched_and_looked_through(host, engine):
     """A file that is chosen, a search that leads to a page, and the tabs of its archive."""
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
+    # What loads after the first view is there, too.
+    engine.wait_for_text("replayhost", "#footer")
     engine.choose_file("input[type=file]", FIXTURES / "no-pages.wacz")
     engine.wait_for_text("Added “", ".toast")
     engine.wait_for("() => location.hash === '#view=overview'", what="the archive opens")
