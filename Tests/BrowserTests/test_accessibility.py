@@ -5,7 +5,7 @@ import re
 import pytest
 
 from support.accessibility import motions
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.journey import TITLE, choose_earlier_capture, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer
@@ -69,6 +69,7 @@ def test_what_lies_over_the_page_has_an_edge_with_forced_colours(host_with_sampl
     page.emulate_media(forced_colors="active")
     page.goto(f"{host_with_sample.home}/#settings")
     expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+    expect_loaded(page)
     page.evaluate("async () => { (await import('/app/components/toast.js')).toast('Saved.'); }")
     page.keyboard.press("?")
     for selector in [".toast", "dialog"]:
