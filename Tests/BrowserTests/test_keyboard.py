@@ -86,6 +86,7 @@ def search_and_open_a_hit(host, page):
     """A suggestion is chosen and left again. From the page, F6 leads to the toolbar. Back leads to the hit."""
     page.goto(host.home)
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
+    expect_loaded(page)
     press(page, "/")
     field = page.get_by_role("combobox", name="Search text, titles and URLs")
     expect(field).to_be_focused()

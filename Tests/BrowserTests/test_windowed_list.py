@@ -3,6 +3,7 @@
 import pytest
 
 from support.expecting import expect
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
@@ -68,7 +69,8 @@ def test_list_has_one_tab_stop(shared_host_with_sample, page):
     assert focused(page) == "Row 0"
     for key, expected in [("ArrowRight", "More"), ("ArrowRight", "Row 1"), ("ArrowDown", "Row 3"), ("ArrowUp", "Row 1"), ("ArrowLeft", "Row 0")]:
         page.keyboard.press(key)
-        assert focused(page) == expected
+        # What moves the focus loads with the first key.
+        wait_until(lambda: focused(page) == expected, f"{expected} has the focus")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement === document.body")
     page.keyboard.press("Shift+Tab")
