@@ -153,7 +153,7 @@ def filter_and_select_archives(host, page):
     expect(page.get_by_text("2 selected")).to_be_visible()
     tab_to(page, "button", "Tags…")
     press(page, "Enter")
-    expect(page.get_by_label("Add tags")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Tags")).to_be_focused()
     page.keyboard.type("shore")
     tab_to(page, "button", "Save")
     press(page, "Enter")

@@ -3,7 +3,7 @@ import { showDialog } from "../components/dialog.js";
 import { errorBlock } from "../components/messages.js";
 import { tagEditor } from "../components/tag-editor.js";
 import * as api from "../core/api.js";
-import { announce, make } from "../core/dom.js";
+import { announce, make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 
 /**
