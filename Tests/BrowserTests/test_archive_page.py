@@ -197,6 +197,7 @@ def test_timeline_leads_from_years_to_captures(years, page):
     page.go_back()
     expect(page.get_by_role("heading", name="March 2021: 3 captures")).to_be_visible()
     bar(page, "December 2021: 1 capture").click()
+    expect(page.get_by_role("heading", name="December 2021: 1 capture")).to_be_visible()
     days.first.click()
     rows.get_by_role("link").click()
     expect(page.locator(".capture-time")).to_be_visible()
