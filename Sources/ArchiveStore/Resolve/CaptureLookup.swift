@@ -59,16 +59,10 @@ extension Resolver {
 
     /// Opens the archives whose files are available, those with the best copies first.
     ///
+    /// - Parameter matcher: Leaves out archives that can't have captures of its URL; `nil` for none.
     /// - Throws: The first error if no file is available.
-    func readable(_ archives: [Archive]) throws -> [IndexedArchive] {
-        let indexes = try archives.bestCopiesFirst.compactMap { try opened($0, amongSeveral: archives.count > 1) }
-        if indexes.isEmpty { try checkAvailability(ofAnyOf: archives) }
-        return indexes
-    }
-
-    /// Opens those of the archives that can have captures of a URL; see `readable(_:)`.
-    func readable(_ archives: [Archive], for matcher: CaptureMatcher) throws -> [IndexedArchive] {
-        let chosen = try store.filters.archives(archives, mayHave: matcher.hashes)
+    func readable(_ archives: [Archive], for matcher: CaptureMatcher? = nil) throws -> [IndexedArchive] {
+        let chosen = try store.filters.archives(archives, mayHave: matcher?.hashes)
         let indexes = try chosen.bestCopiesFirst.compactMap { try opened($0, amongSeveral: archives.count > 1) }
         if indexes.isEmpty { try checkAvailability(ofAnyOf: archives) }
         return indexes
