@@ -187,7 +187,7 @@ def test_another_user_gets_403_for_everything(owner, nobody, root, address):
             assert (fields["x-content-type-options"], fields["referrer-policy"]) == ("nosniff", "no-referrer")
             if "/api/" in url:
                 error = json.loads(body)["error"]
-                assert (fields["content-type"], error["code"]) == ("application/json", "other-user")
+                assert (fields["content-type"], error["code"]) == ("application/problem+json", "other-user")
                 assert f"--allow-user {NOBODY}" in error["hint"]
             else:
                 assert fields["content-type"] == "text/plain; charset=utf-8"
