@@ -7,6 +7,7 @@ import pytest
 from support.browser import Browser
 from support.host import Host
 from support.modules import APP, closure, keys, later, message_files, modules, text
+from support.places import WEB_INTERFACE
 
 CALL = """async ([path, name, rows, messages]) => {
     await Promise.all(messages.map((file) => import(`/app/messages/en/${file}`)));
@@ -261,6 +262,14 @@ def test_the_first_view_of_the_library_is_small():
     """The scripts that load before its first rows: at most 90 kB (design: budget)."""
     scripts = {APP / "core/theme.js", APP / "core/set-archive-url.js"} | closure(APP / "main.js") | closure(APP / "library/library.js")
     assert sum(path.stat().st_size for path in scripts) <= 90_000
+
+
+def test_the_first_view_of_the_library_loads_at_once():
+    """index.html names the modules that it imports, so that no level of imports waits for another."""
+    page = text(WEB_INTERFACE / "index.html")
+    named = re.findall(r'<link rel="modulepreload" href="/([^"]+)">', page)
+    modules = (closure(APP / "main.js") | closure(APP / "library/library.js")) - {APP / "main.js"}
+    assert named == sorted(str(path.relative_to(WEB_INTERFACE)) for path in modules)
 
 
 def test_urls_keep_the_replay_mode(library):

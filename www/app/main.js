@@ -3,7 +3,7 @@ import "./messages/en/shell.js";
 import { errorBlock } from "./components/messages.js";
 import { pageHeader, showBanners } from "./components/page-header.js";
 import { followServer, responds, serverFailed } from "./core/connection.js";
-import { make } from "./core/dom.js";
+import { loadStyles, make } from "./core/dom.js";
 import { message } from "./core/i18n.js";
 import { details } from "./core/library-api.js";
 import { followLinks, whenNavigated } from "./core/navigation.js";
@@ -17,7 +17,7 @@ const views = {
     search: [["search/search.css"], () => import("./search/search.js"), "showSearch"],
     activity: [["activity/activity.css"], () => import("./activity/activity-view.js"), "showActivity"],
     settings: [["settings/settings.css"], () => import("./settings/settings-view.js"), "showSettings"],
-    archive: [["archive/archive-page.css", "archive/details.css", "archive/archive-lists.css", "archive/report.css", "viewer/viewer.css"], () => import("./archive/archive-view.js"), "showArchive"],
+    archive: [[], async (route) => (await import("./archive/parts.js")).loadView(route), "showArchive"],
 };
 views.collection = views.archive;
 let view = null;
@@ -45,7 +45,7 @@ async function show(route, traversed = false) {
     }
     const [styles, load, name] = views[route.kind];
     try {
-        const [module] = await Promise.all([load(), ...styles.map(loadStyles)]);
+        const [module] = await Promise.all([load(route), ...styles.map(loadStyles)]);
         if (number !== newest) return;
         view = module[name](root, route);
         showBanners();
@@ -67,20 +67,6 @@ function showProblem(title, error) {
     root.replaceChildren(pageHeader([]), make("main", { class: "column" }, make("h1", { text: title }), errorBlock(error),
         make("p", {}, make("a", { class: "button", href: "/", text: message("library.open") }))));
     showBanners();
-}
-
-/** Adds a style sheet of the app, and waits until it applies. */
-function loadStyles(path) {
-    const href = `/app/${path}`;
-    if (document.querySelector(`link[href="${href}"]`)) return null;
-    return new Promise((resolve, reject) => {
-        const link = make("link", { rel: "stylesheet", href, on: { load: resolve, error: () => {
-            // The next attempt loads it again.
-            link.remove();
-            reject(serverUnavailable());
-        } } });
-        document.head.append(link);
-    });
 }
 
 async function setArchive(path) {
@@ -118,19 +104,19 @@ async function start() {
     } });
     const route = readRoute(location);
     const first = !view && newest === 0 ? show(route) : null;
-    // The first rows of the library come before everything else.
-    if (route.kind === "library") await first?.then(() => view?.ready);
+    // The first rows come before everything else.
+    await first?.then(() => view?.ready);
     startShell();
 }
 
 /** Moves to `replayhost.localhost`, where every browser that finds it can replay. */
 async function movesHome() {
-    const { canonicalURL, originsMode, resolvesLocalNames } = await import("./core/origins.js");
+    const { canonicalURL, noteUnresolved, originsMode, resolvesLocalNames } = await import("./core/origins.js");
     if (originsMode() === "ports") return false;
     const resolvable = await resolvesLocalNames();
     moving = resolvable && !staysHere && window.replayhostCalls.count === 0;
     if (moving) location.replace(canonicalURL());
-    if (!resolvable && originsMode() === "names") (await import("./components/shell.js")).showNamesUnresolved();
+    if (!resolvable && originsMode() === "names") noteUnresolved();
     return moving;
 }
 

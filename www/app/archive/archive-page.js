@@ -1,4 +1,5 @@
 /** The page of an archive or collection: a head, and tabs, each of which loads when it's first shown. */
+import "../messages/en/archive.js";
 import { isUnavailable } from "../components/availability.js";
 import { groupsOf } from "../components/issue-groups.js";
 import { errorBlock, sentence } from "../components/messages.js";
@@ -11,6 +12,7 @@ import { targetSearchBox } from "../search/search-box.js";
 import { createCounts } from "./counts.js";
 import { archiveHead } from "./head.js";
 import { issueCount, seenIssue } from "./issues.js";
+import { tabs } from "./parts.js";
 
 /**
  * @typedef {object} Context what tabs are made of
@@ -27,15 +29,6 @@ import { issueCount, seenIssue } from "./issues.js";
 
 /** What these list is read from the file. */
 const needsFile = ["urls", "files", "timeline"];
-const modules = {
-    overview: () => import("./overview.js"),
-    archives: () => import("./members.js"),
-    pages: () => import("./page-list.js"),
-    urls: () => import("./url-list.js"),
-    files: () => import("./files.js"),
-    timeline: () => import("./timeline.js"),
-    details: () => import("./details.js"),
-};
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
@@ -47,7 +40,7 @@ export function createArchivePage(item, onChanged) {
     const counts = createCounts(item);
     const head = archiveHead(item, onChanged);
     const context = { item, counts, onChanged, edit: head.edit, exporter: head.exporter, onFindings: showFindings };
-    const names = Object.keys(modules).filter((name) => name !== "archives" || item.kind === "collection");
+    const names = Object.keys(tabs).filter((name) => name !== "archives" || item.kind === "collection");
     const links = Object.fromEntries(names.map((name) => [name, make("a", { href: tabURL(item, name) }, ...label(name))]));
     const nav = make("nav", { class: "tabs", "aria-label": message("archive.tabs") }, ...Object.values(links));
     const banner = make("div");
@@ -91,7 +84,7 @@ export function createArchivePage(item, onChanged) {
         banner.hidden = name === "details";
         if (!open.has(name)) {
             try {
-                const { createTab } = needsFile.includes(name) && isUnavailable(item) ? { createTab: unavailableTab } : await modules[name]();
+                const { createTab } = needsFile.includes(name) && isUnavailable(item) ? { createTab: unavailableTab } : await tabs[name]();
                 if (!open.has(name)) open.set(name, createTab(context));
             } catch (error) {
                 // Browsers don't load a module again that failed.
@@ -106,7 +99,7 @@ export function createArchivePage(item, onChanged) {
         if (place.firstChild !== tab.element) place.replaceChildren(tab.element);
         await tab.show?.(route.filter ?? {});
         // The other tabs can then be shown while the server is stopped.
-        for (const other of names) modules[other]().catch(() => {});
+        for (const other of names) tabs[other]().catch(() => {});
     }
 
     /** `e` edits, outside text fields. */

@@ -1,28 +1,25 @@
 /** An open archive or collection: its page and its viewer, one of which is visible. */
 import "../messages/en/archive.js";
-import "../messages/en/viewer.js";
 import { errorBlock } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/page-header.js";
-import { canReplay } from "../components/shell.js";
-import * as api from "../core/api.js";
-import { followServer } from "../core/connection.js";
+import { followServer, serverFailed } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
-import { canonicalURL, isAtCanonicalHost, originsMode, replaysOnPorts } from "../core/origins.js";
+import { details } from "../core/library-api.js";
+import { canonicalURL, canReplay, isAtCanonicalHost, originsMode, replaysOnPorts } from "../core/origins.js";
+import { serverUnavailable } from "../core/request.js";
 import { chosenMode, tabURL, readRoute } from "../core/routes.js";
 import { settings } from "../core/settings.js";
-import { openReplayPort } from "../replay/replay-port.js";
-import { replayMode } from "../viewer/replay-mode.js";
-import { createViewer } from "../viewer/viewer.js";
-import { createArchivePage } from "./archive-page.js";
+import { load, loaded, partOf } from "./parts.js";
 
 const canMove = () => !isAtCanonicalHost() && originsMode() !== "ports";
 
 /**
  * @param {HTMLElement} root
  * @param {import("../core/route-types.js").TargetRoute} firstRoute its name is an ID, or an archive's file name without `.wacz`
+ * @param {Promise<import("../core/api.js").Archive|import("../core/api.js").Collection>} found its details
  */
-export function showArchive(root, firstRoute) {
+export function showArchive(root, firstRoute, found) {
     const { kind, name } = firstRoute;
     let archive = null;
     let viewer = null;
@@ -35,16 +32,16 @@ export function showArchive(root, firstRoute) {
     // Repeats what failed because the server had stopped.
     let retry = null;
     const server = followServer({ onBack: () => retry?.() });
-    const shown = {};
-    shown.promise = new Promise((resolve, reject) => Object.assign(shown, { resolve, reject }));
-    shown.promise.catch(() => {});
+    const shown = Promise.withResolvers();
+    // The first rows of a tab come before everything else.
+    const ready = Promise.withResolvers();
+    shown.promise.then(ready.resolve, ready.resolve);
 
     async function start() {
-        retry = null;
         try {
-            archive = await api.details({ kind, id: name });
+            archive = await found;
         } catch (error) {
-            if (error.status === 0) retry = start;
+            if (error.status === 0) retry = again;
             if (open) showUnknown(error);
             shown.reject(error);
             return;
@@ -52,6 +49,12 @@ export function showArchive(root, firstRoute) {
         if (!open) return;
         root.replaceChildren();
         update(readRoute(location));
+    }
+
+    function again() {
+        retry = null;
+        found = details({ kind, id: name });
+        start();
     }
 
     function showUnknown(error) {
@@ -70,6 +73,11 @@ export function showArchive(root, firstRoute) {
     function update(route, traversed = false) {
         if (!archive) return;
         const view = route.view === "main" && !archive.mainPage ? "overview" : route.view;
+        const part = canReplay() ? partOf(view) : "page";
+        if (!loaded[part]) {
+            load(part).then(() => open && update(readRoute(location), traversed), showMissing);
+            return;
+        }
         if (view === "report") {
             showReport(route);
         } else if (view !== "main" && view !== "page") {
@@ -83,11 +91,21 @@ export function showArchive(root, firstRoute) {
         }
     }
 
+    /** A part failed to load. It loads when the server is back. */
+    function showMissing() {
+        const error = serverUnavailable();
+        const isEmpty = !page && !viewer;
+        retry = isEmpty ? again : () => update(readRoute(location));
+        if (!open || !isEmpty) return;
+        showUnknown(error);
+        shown.reject(error);
+    }
+
     function showPage(route, traversed) {
         viewer?.setVisible(false);
         closeReport();
         if (!page) {
-            page = createArchivePage(archive, change);
+            page = loaded.page.createArchivePage(archive, change);
             root.append(page.element);
         }
         const wasHidden = page.element.hidden || document.body.dataset.view === "viewer";
@@ -97,20 +115,21 @@ export function showArchive(root, firstRoute) {
         if (readRoute(location).view === "main") history.replaceState(history.state, "", tabURL(archive));
         // A list restores its own position, which is kept with the entry of the history.
         if (wasHidden && !traversed || !(history.state?.top > 0)) window.scrollTo(0, 0);
-        page.show(route);
+        const listed = page.show(route);
+        // The viewer then opens at once, and also while the server is stopped.
+        listed.then(() => load("viewer")).catch(serverFailed);
+        ready.resolve(listed.catch(() => {}));
         // A hidden element keeps the focus until the next frame.
         if (document.activeElement === document.body || viewer?.element.contains(document.activeElement)) page.element.querySelector("h1")?.focus({ preventScroll: true });
         showBanners();
         shown.resolve();
     }
 
-    async function showReport(route) {
+    function showReport(route) {
         viewer?.setVisible(false);
         if (page) page.element.hidden = true;
-        const { createReport } = await import("./report.js");
-        if (!open || readRoute(location).view !== "report") return;
         closeReport();
-        report = createReport(archive, route.filter);
+        report = loaded.report.createReport(archive, route.filter);
         root.append(report.element);
         document.body.dataset.view = "report";
         document.title = report.title;
@@ -133,7 +152,7 @@ export function showArchive(root, firstRoute) {
         }
         archive = now;
         page.close();
-        const next = createArchivePage(archive, change);
+        const next = loaded.page.createArchivePage(archive, change);
         history.replaceState({ ...history.state, top: window.scrollY }, "");
         next.show(readRoute(location));
         page.element.replaceWith(next.element);
@@ -144,6 +163,7 @@ export function showArchive(root, firstRoute) {
     }
 
     function showViewer(route, traversed) {
+        ready.resolve();
         if (replaysOnPorts() && portOrigin === "") {
             openPort();
             return;
@@ -154,8 +174,8 @@ export function showArchive(root, firstRoute) {
         if (!viewer) {
             const target = portOrigin ? { ...archive, replayOrigin: portOrigin } : archive;
             // A setting has no effect on archives that can't replay this way. They say so only if the URL asks for it.
-            const mode = chosenMode(location) || replayMode(archive, settings().replay).mode;
-            viewer = createViewer(target, mode, { onShown: shown.resolve, onFailed });
+            const mode = chosenMode(location) || loaded.viewer.replayMode(archive, settings().replay).mode;
+            viewer = loaded.viewer.createViewer(target, mode, { onShown: shown.resolve, onFailed });
             root.append(viewer.element);
         }
         const url = route.view === "main" ? archive.mainPage.url : route.url;
@@ -169,7 +189,7 @@ export function showArchive(root, firstRoute) {
     async function openPort() {
         if (replayPort) return;
         retry = null;
-        replayPort = openReplayPort(archive, move);
+        replayPort = loaded.viewer.openReplayPort(archive, move);
         try {
             const origin = await replayPort.origin;
             if (open) move(origin);
@@ -215,6 +235,7 @@ export function showArchive(root, firstRoute) {
         name,
         update,
         shown: shown.promise,
+        ready: ready.promise,
         close() {
             open = false;
             server.close();

@@ -5,6 +5,7 @@ import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
+import { canReplay } from "../core/origins.js";
 import { activityCounts } from "./activity-text.js";
 import { followImports } from "./import-queue.js";
 import { fillHeaders, showBanners } from "./page-header.js";
@@ -18,7 +19,6 @@ import "./unavailability-text.js";
 const engineSource = "https://github.com/webrecorder/wabac.js";
 
 let health = null;
-let resolvable = true;
 let stopped = false;
 
 /** Starts what goes on around the views. */
@@ -60,12 +60,6 @@ function showCaptureLink(link) {
     if (!link.hidden) link.href = health.capture;
 }
 
-/** Shows a banner: this browser can't open archives. */
-export function showNamesUnresolved() {
-    resolvable = false;
-    showBanners();
-}
-
 function setServerStopped(now) {
     if (now === stopped) return;
     stopped = now;
@@ -86,11 +80,6 @@ document.addEventListener("click", (event) => {
     announce(message("shell.stopped-announced"));
 }, true);
 
-/** @returns {boolean} whether this page can open archives */
-export function canReplay() {
-    return resolvable;
-}
-
 /** @returns {HTMLElement} the viewer's banner */
 export const viewerBanner = () => make("div", { class: "viewer-banner" }, stopped && serverStopped());
 
@@ -98,7 +87,7 @@ function banners() {
     return [
         stopped && serverStopped(),
         health && health.engine === null && banner("shell.engine-missing", "shell.engine-missing-text"),
-        !resolvable && banner("shell.names-unresolved", "shell.names-unresolved-text"),
+        !canReplay() && banner("shell.names-unresolved", "shell.names-unresolved-text"),
     ].filter(Boolean);
 }
 

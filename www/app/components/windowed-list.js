@@ -108,7 +108,8 @@ export function windowedList({ label, load, render, shape, blockSize = 100, keyO
         else if (controlIndex >= 0) (controls(row.place)[controlIndex] ?? controls(row.place)[0])?.focus({ preventScroll: true });
     }
 
-    const controls = (place) => [...place?.querySelectorAll("a[href], button, input") ?? []].filter((one) => !one.hidden);
+    // What an open popover has isn't the list's.
+    const controls = (place) => [...place?.querySelectorAll("a[href], button, input") ?? []].filter((one) => !one.hidden && !one.closest("[popover]"));
 
     function setTabStop() {
         if (total > 0) active = Math.min(active, total - 1);

@@ -36,6 +36,29 @@ export function make(tag, properties = {}, ...children) {
     return element;
 }
 
+const styleSheets = new Map();
+
+/**
+ * Adds a style sheet of the app, once.
+ *
+ * @param {string} path in the app's folder
+ * @returns {Promise<void>} settles when it applies
+ */
+export function loadStyles(path) {
+    if (!styleSheets.has(path)) {
+        styleSheets.set(path, new Promise((resolve, reject) => {
+            const link = make("link", { rel: "stylesheet", href: `/app/${path}`, on: { load: resolve, error: () => {
+                // The next attempt loads it again.
+                link.remove();
+                styleSheets.delete(path);
+                reject(new Error(`the style sheet ${path} can't be loaded`));
+            } } });
+            document.head.append(link);
+        }));
+    }
+    return styleSheets.get(path);
+}
+
 /**
  * Returns a drawing of lines, hidden from assistive technology. The control around it needs its own label.
  *

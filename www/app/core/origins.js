@@ -2,6 +2,8 @@
 
 const probeSecondsMax = 3;
 
+let canResolve = true;
+
 /** @returns {"auto"|"names"|"ports"} the origin mode of the server */
 export function originsMode() {
     const mode = document.querySelector('meta[name="replayhost-origins"]')?.content;
@@ -21,6 +23,14 @@ export function replaysOnPorts() {
 /** @returns {boolean} whether this page is at `replayhost.localhost`, where replay works in every browser */
 export function isAtCanonicalHost() {
     return location.hostname === "replayhost.localhost";
+}
+
+/** @returns {boolean} whether this page can open archives, as far as it knows */
+export const canReplay = () => canResolve;
+
+/** Call this when this browser doesn't resolve the names that archives replay under. */
+export function noteUnresolved() {
+    canResolve = false;
 }
 
 /** @returns {string} the URL of this page at `replayhost.localhost` */

@@ -1,4 +1,5 @@
 /** The replay mode of a viewer. */
+import "../messages/en/viewer.js";
 import { message } from "../core/i18n.js";
 
 const obstacles = ["warc-deflated", "data-folder"];

@@ -3,6 +3,7 @@
  *
  * `navigation.js` has its states. This module sends events to it and shows the resulting state.
  */
+import "../messages/en/viewer.js";
 import { isUnavailable } from "../components/availability.js";
 import { viewerBanner } from "../components/shell.js";
 import { unavailabilityText } from "../components/unavailability-text.js";
