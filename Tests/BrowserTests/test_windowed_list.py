@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.expecting import expect
+from support.expecting import expect, expect_loaded
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
@@ -31,13 +31,32 @@ ROWS = "[role=listitem]"
 
 def fill(host, page, total, columns=1):
     page.goto(host.home)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect_loaded(page)
     page.evaluate(LIST, [total, columns])
     expect(page.get_by_role("link", name="Row 0", exact=True)).to_be_visible()
 
 
 def focused(page):
     return page.evaluate("document.activeElement.textContent")
+
+
+def test_open_popover_is_reached_after_the_list_was_read_again(shared_host_with_sample, page):
+    """What is in it isn't the list's, whose other controls aren't tab stops."""
+    fill(shared_host_with_sample, page, 50)
+    page.evaluate("""async () => {
+        const { popover } = await import("/app/components/popover.js");
+        const { make } = await import("/app/core/dom.js");
+        const button = document.querySelectorAll("[role=listitem] button")[1];
+        popover(button, () => [make("a", { href: "#inside", text: "Inside" })]);
+        button.focus();
+        button.click();
+        asked.length = 0;
+        await list.refresh();
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }""")
+    assert page.evaluate("asked.length") > 0
+    page.keyboard.press("Tab")
+    assert focused(page) == "Inside"
 
 
 @pytest.mark.parametrize("total", [250, 10_000, 1_000_000])
