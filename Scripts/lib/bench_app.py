@@ -1,11 +1,13 @@
 """Measures the web app in Chromium. Called by `Scripts/bench 90-app` with an empty folder.
 
 Imports COUNT archives (default 2000) of LIBRARY sizes, PAGES (50000) pages and URLS (1000000) captures, then measures, each in
-a new profile: requests, bytes and scripts of the first load; seconds to the first rows; elements and JavaScript heap; a
-keystroke in the filter until the list has changed; and frames longer than 32 ms while a list scrolls for 10 seconds.
+a new profile of a browser that is open already: requests, bytes and scripts of the first load; milliseconds to the first rows,
+the median of several times; elements and JavaScript heap; a keystroke in the filter until the list has changed; and frames
+longer than 32 ms while a list scrolls for 10 seconds. Last, a click in the library until the first tab of an archive's page.
 """
 
 import os
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -19,6 +21,8 @@ COUNT = int(os.environ.get("COUNT", "2000"))
 PAGES = int(os.environ.get("PAGES", "50000"))
 URLS = int(os.environ.get("URLS", "1000000"))
 WAIT = 120_000
+TIMES = 9
+ROWS = "main :is(.windowed, table) a"
 
 # Notes when the first rows are in the document, and tasks longer than 50 ms.
 OBSERVE = """
@@ -29,6 +33,15 @@ OBSERVE = """
         if (!window.firstRows && document.querySelector("main :is(.windowed, table) a")) window.firstRows = performance.now();
     }).observe(document, { childList: true, subtree: true });
 """
+CLICK = """(selector) => new Promise((resolve) => {
+    const began = performance.now();
+    new MutationObserver((_, observer) => {
+        if (!document.querySelector("main .tab-content a")) return;
+        observer.disconnect();
+        resolve(performance.now() - began);
+    }).observe(document, { childList: true, subtree: true });
+    document.querySelector(selector).click();
+})"""
 KEYSTROKE = """(word) => new Promise((resolve) => {
     const input = document.querySelector("main input[type=search]");
     const list = document.querySelector("main .windowed");
@@ -55,11 +68,32 @@ SCROLL = """() => new Promise((resolve) => {
 })"""
 
 
-def measure(playwright, address, folder, word=None):
-    context = playwright.chromium.launch_persistent_context(str(folder), **serving.CHROMIUM)
-    page = context.pages[0]
-    page.set_viewport_size({"width": 1280, "height": 800})
+def open_profile(browser):
+    """A new profile, with an empty cache. Returns its only page."""
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.add_init_script(OBSERVE)
+    page.wait_for_timeout(500)
+    return page
+
+
+def first_rows(page, address):
+    page.goto(address)
+    page.locator(ROWS).first.wait_for(state="attached", timeout=WAIT)
+    return page.evaluate("firstRows")
+
+
+def report(what, values):
+    print(f"  {what} {statistics.median(values):.0f} ms, the median of {', '.join(f'{value:.0f}' for value in sorted(values))}", flush=True)
+
+
+def measure(browser, address, word=None):
+    values = []
+    for _ in range(TIMES - 1):
+        page = open_profile(browser)
+        values.append(first_rows(page, address))
+        page.context.close()
+    page = open_profile(browser)
+    context = page.context
     session = context.new_cdp_session(page)
     session.send("Performance.enable")
     session.send("Network.enable")
@@ -67,9 +101,7 @@ def measure(playwright, address, folder, word=None):
     sizes = {}
     page.on("request", lambda request: requests.append(request.url))
     session.on("Network.loadingFinished", lambda event: sizes.update({event["requestId"]: event["encodedDataLength"]}))
-    page.goto(address)
-    page.locator("main :is(.windowed, table) a").first.wait_for(state="attached", timeout=WAIT)
-    first = page.evaluate("firstRows")
+    report("first rows", [*values, first_rows(page, address)])
     # What is loaded after the first rows counts, too. The page never gets idle, since it listens for events.
     page.wait_for_timeout(2000)
     scripts = page.evaluate("""() => performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js"))
@@ -77,19 +109,30 @@ def measure(playwright, address, folder, word=None):
     session.send("HeapProfiler.collectGarbage")
     metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
     app = [url for url in requests if "/archives/" not in url]
-    print(f"  first rows {first:.0f} ms; {len(app)} requests, {sum(sizes.values()) / 1000:.0f} kB; {len(scripts)} modules, "
+    print(f"  {len(app)} requests, {sum(sizes.values()) / 1000:.0f} kB; {len(scripts)} modules, "
         f"{sum(scripts) / 1000:.0f} kB; {metrics['Nodes']:.0f} nodes, {page.evaluate('document.querySelectorAll(`*`).length')} "
         f"elements; heap {metrics['JSHeapUsedSize'] / 1e6:.1f} MB", flush=True)
     if word:
         took, longest = page.evaluate(KEYSTROKE, word)
         print(f"  keystroke to result {took:.0f} ms, longest task {longest:.0f} ms", flush=True)
         page.goto("about:blank")
-        page.goto(address)
-        page.locator("main :is(.windowed, table) a").first.wait_for(state="attached", timeout=WAIT)
+        first_rows(page, address)
     frames, long, longest = page.evaluate(SCROLL)
     elements = page.evaluate("document.querySelectorAll('*').length")
     print(f"  scroll of 10 s: {frames} frames, {long} longer than 32 ms, longest {longest:.0f} ms; then {elements} elements", flush=True)
     context.close()
+
+
+def measure_click(browser, home, title):
+    """From the library, in which what its view needs has loaded."""
+    values = []
+    for _ in range(TIMES):
+        page = open_profile(browser)
+        first_rows(page, f"{home}/#q={title}")
+        page.wait_for_timeout(2000)
+        values.append(page.evaluate(CLICK, "main .windowed h2 a"))
+        page.context.close()
+    report("its first tab", values)
 
 
 def captures(count):
@@ -114,13 +157,19 @@ def main():
     print(f"{COUNT} archives, {PAGES} pages, {URLS} captures; imported and indexed in {time.monotonic() - began:.0f} s", flush=True)
     with serving.serve(store) as (_, port), sync_playwright() as playwright:
         home = f"http://replayhost.localhost:{port}"
+        browser = playwright.chromium.launch(**serving.CHROMIUM)
+        # While a browser starts, it takes both processors.
+        time.sleep(5)
         for name, path, word in [
             ("library, cards", "/", "large"), ("library, list", "/#as=list", "large"),
             ("pages", "/?archive=/archives/pages.wacz#view=pages", "4999"),
             ("URLs", "/?archive=/archives/million.wacz#view=urls", None),
         ]:
             print(f"{name}:", flush=True)
-            measure(playwright, home + path, folder / f"profile-{name.replace(', ', '-')}", word)
+            measure(browser, home + path, word)
+        print("an archive's page, by a click in the library:", flush=True)
+        measure_click(browser, home, "Many pages")
+        browser.close()
 
 
 if __name__ == "__main__":
