@@ -80,7 +80,7 @@ def open_from_library(engine, host):
 
 
 # By lookups, which is the default, other tests replay in all engines.
-@pytest.mark.few("chromium ports ranges", "firefox names ranges", "webkit ports ranges")
+@pytest.mark.few("firefox names ranges", "webkit ports ranges")
 @pytest.mark.parametrize("mode", MODES)
 def test_pages_replay(host, engine, mode):
     """Library, page, link, back, forward, reload, a URL in a new tab, and an uncaptured page."""
@@ -122,7 +122,7 @@ FRAME_TEXTS = """() => [...document.querySelectorAll("iframe")]
     .map((frame) => frame.contentDocument?.body?.innerText.trim() ?? "").sort().join(", ")"""
 
 
-@pytest.mark.few("chromium names lookups", "chromium ports ranges", "firefox names ranges")
+@pytest.mark.few("chromium ports lookups", "firefox names ranges")
 @pytest.mark.parametrize("open_engine", ["chromium", "firefox"], indirect=True)
 @pytest.mark.parametrize("mode", MODES)
 def test_frames_without_a_url_are_shown(host, engine, tmp_path, mode):
@@ -134,7 +134,7 @@ def test_frames_without_a_url_are_shown(host, engine, tmp_path, mode):
     engine.wait_for(f"(wanted) => ({FRAME_TEXTS})() === wanted", shown, what="all frames are filled", in_page=True)
 
 
-@pytest.mark.few("chromium ports", "firefox names", "webkit ports")
+@pytest.mark.few("firefox names", "webkit ports")
 def test_archives_do_not_see_what_others_stored(host, engine):
     """Data of an archived page and of the agent's page isn't visible to another archive in the same tab."""
     engine.go(viewer_address(host, "sample"))
@@ -154,7 +154,7 @@ def test_archives_do_not_see_what_others_stored(host, engine):
     assert {*STORAGES} - {*engine.run_in_agent(LOOK)} <= {"sessionStorage"}
 
 
-@pytest.mark.few("chromium ports", "firefox names", "webkit ports")
+@pytest.mark.few("firefox ports", "webkit names")
 def test_archive_is_opened_by_the_function(host, engine):
     """`setArchiveURL` resolves when the page is shown, and rejects URLs that aren't archives in this library."""
     engine.go(f"{host.home}/")
@@ -183,7 +183,7 @@ def test_archive_is_opened_by_the_function(host, engine):
         expect_home(engine)
 
 
-@pytest.mark.few("chromium names", "firefox ports", "webkit names")
+@pytest.mark.few("firefox ports", "webkit names")
 def test_private_window_replays(host, open_engine):
     """Replay in a private window, by lookups and by ranges."""
     engine = open_engine(private=True)
@@ -242,6 +242,8 @@ def test_browser_that_blocks_site_data(host, open_engine):
     expect_home(engine)
 
 
+# test_views.py has all views, in Chromium.
+@pytest.mark.few("firefox", "webkit")
 @pytest.mark.parametrize("host", ["names"], indirect=True)
 def test_views_fit_a_narrow_window(host, engine):
     """The library and the viewer don't scroll horizontally in the narrowest window."""
@@ -264,6 +266,7 @@ def open_and_expect(engine, tab, text, selector):
 
 
 # test_imports.py, test_search.py and others do this in Chromium.
+@pytest.mark.few("firefox names", "webkit ports")
 @pytest.mark.parametrize("open_engine", ["firefox", "webkit"], indirect=True)
 def test_archive_is_added_searched_and_looked_through(host, engine):
     """A file that is chosen, a search that leads to a page, and the tabs of its archive."""

@@ -19,7 +19,7 @@ def run(test, engine, origins="names", mode="lookups"):
     run_watched(RUNS, test, 1, 900, ESCAPES_ENGINE=engine, ESCAPES_ORIGINS=origins, ESCAPES_MODE=mode)
 
 
-@pytest.mark.few("chromium names lookups", "webkit names lookups")
+@pytest.mark.few("chromium names lookups")
 @pytest.mark.parametrize("engine, origins, mode", ALL)
 def test_nothing_leaves(engine, origins, mode):
     run("test_nothing_leaves", engine, origins, mode)

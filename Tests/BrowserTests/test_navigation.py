@@ -14,6 +14,8 @@ from support.viewer import Viewer
 from support.waiting import wait_until
 from support.walk import PAGES, SITE, UNCAPTURED, address_of, html_of, walk_host  # noqa: F401
 
+pytestmark = pytest.mark.one_chromium
+
 # The number of random walks for each engine. `WALKS=30 SEED=7` takes more, and others.
 WALKS = int(os.environ.get("WALKS", "1"))
 SEED = int(os.environ.get("SEED", "1"))
@@ -137,6 +139,7 @@ def test_random_walks(walk_host, engine):
     engine.allow("404")
 
 
+@pytest.mark.few("firefox")
 def test_uncaptured_url_has_a_history_entry(walk_host, engine):
     """It reloads and goes back like a page. Typing or clicking the URL of the page below the panel shows that page again."""
     open_walk(engine, walk_host)
@@ -167,6 +170,7 @@ def test_uncaptured_url_has_a_history_entry(walk_host, engine):
     expect_at(engine, address_of("b", "#note"))
 
 
+@pytest.mark.few("firefox", "webkit")
 def test_back_after_a_reload(walk_host, engine):
     """History entries of links survive a reload of the tab."""
     open_walk(engine, walk_host)
@@ -185,6 +189,7 @@ def test_back_after_a_reload(walk_host, engine):
         expect_at(engine, address_of(name))
 
 
+@pytest.mark.few("chromium")
 def test_back_after_a_part_of_a_page_and_another(walk_host, engine):
     """In Chromium, the frame's own entries can hold another part of the page than the viewer's."""
     open_walk(engine, walk_host)
@@ -202,6 +207,7 @@ def test_back_after_a_part_of_a_page_and_another(walk_host, engine):
 
 
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
+@pytest.mark.few("lookups")
 def test_back_and_forward_wait_for_no_timer(walk_host, page, mode):
     """The browser's own entries of the frame, which it can navigate too, differ from the viewer's after links."""
     page.add_init_script("""
@@ -223,6 +229,7 @@ def test_back_and_forward_wait_for_no_timer(walk_host, page, mode):
 
 
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
+@pytest.mark.few("chromium lookups", "firefox ranges", "webkit lookups")
 def test_page_moves_in_the_history(walk_host, engine, mode):
     """As on the live web, also to other pages."""
     open_walk(engine, walk_host, mode=mode)
@@ -234,6 +241,7 @@ def test_page_moves_in_the_history(walk_host, engine, mode):
         expect_at(engine, address_of(name))
 
 
+@pytest.mark.few("webkit")
 def test_page_moves_only_among_the_pages_of_its_viewer(walk_host, engine):
     """It can't leave the archive, even with several calls at once."""
     engine.go(f"{walk_host.home}/?archive=/archives/walk.wacz#view=pages")
@@ -248,6 +256,7 @@ def test_page_moves_only_among_the_pages_of_its_viewer(walk_host, engine):
         expect_at(engine, address_of("a"))
 
 
+@pytest.mark.few("firefox")
 def test_page_goes_back_while_it_loads(tmp_path, engine):
     """Its own entry isn't made yet."""
     host = Host(tmp_path)
@@ -287,6 +296,7 @@ def test_back_restores_the_scroll_position(walk_host, engine):
     engine.wait_for("() => Math.abs(scrollY - 123) < 2", what="the scroll position is restored", in_page=True)
 
 
+@pytest.mark.few("firefox", "webkit")
 def test_links_to_other_programs(walk_host, engine):
     """The page stays, and a hint shows the link's target."""
     for name, hint in [
@@ -375,6 +385,7 @@ def test_slow_page_times_out_and_is_shown_when_it_arrives(walk_host, page):
     expect(viewer.read("h1")).to_have_text("Page a")
 
 
+@pytest.mark.few("chromium", "webkit")
 def test_viewer_reconnects_to_a_stopped_server(walk_host, engine):
     """Until then it shows the link's URL. Afterwards the page opens by itself, and Back opens the previous page."""
     engine.allow("ERR_CONNECTION_REFUSED|502|503|504")
