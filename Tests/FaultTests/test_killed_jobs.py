@@ -8,7 +8,7 @@ import pytest
 from program import SECONDS
 from writers.generated import Capture, write
 
-PAGES = 2500
+PAGES = 1500
 
 
 def slow_archive(folder):

@@ -11,7 +11,7 @@ import time
 
 from writers.generated import Capture, write
 
-KILLS = int(os.environ.get("KILLS", "6"))
+KILLS = int(os.environ.get("KILLS", "4"))
 SEED = int(os.environ.get("SEED", "20261123"))
 PAGES = 400
 

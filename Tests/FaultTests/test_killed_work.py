@@ -5,7 +5,7 @@ import random
 
 import killed_work
 
-KILLS = int(os.environ.get("KILLS", "40"))
+KILLS = int(os.environ.get("KILLS", "24"))
 SEED = os.environ.get("SEED", "20261121")
 
 

@@ -66,17 +66,22 @@ function place(element, button) {
  */
 export function menu(button, items) {
     button.setAttribute("aria-haspopup", "menu");
-    const { close } = popover(button, (element) => {
-        const entries = items().filter(Boolean).map(({ text, hint, href, download, isDanger, onChosen }) =>
+    let entries = [];
+    const { close } = popover(button, () => {
+        entries = items().filter(Boolean).map(({ text, hint, href, download, isDanger, onChosen }) =>
             make(href ? "a" : "button", { role: "menuitem", tabindex: "-1", type: href ? null : "button", href, download,
                 "aria-label": hint && text, "aria-description": hint, class: isDanger && "danger", on: { click: () => {
                     close();
                     onChosen?.();
                 } } }, text, hint && make("span", { class: "hint quiet", text: hint })));
         queueMicrotask(() => entries[0]?.focus());
-        element.addEventListener("keydown", (event) => moveIn(entries, event), { once: false });
         return entries;
-    }, { role: "menu", class: "menu", "aria-label": button.getAttribute("aria-label") ?? button.textContent });
+    }, { role: "menu", class: "menu", "aria-label": button.getAttribute("aria-label") ?? button.textContent, on: {
+        keydown: (event) => moveIn(entries, event),
+        focusin: ({ target }) => entries.forEach((entry) => {
+            entry.tabIndex = entry === target ? 0 : -1;
+        }),
+    } });
 }
 
 function moveIn(entries, event) {
