@@ -51,9 +51,9 @@ def sha256(path):
 def test_report_of_a_page_states_its_evidence(host, page):
     add_verified(host, FIXTURES / "sample.wacz")
     sheet = open_report(host, page, "sample", URL, TIME)
-    for text in [URL, "Undamaged, but not signed. It doesn't prove who made it, or that the web servers sent these pages.",
+    for text in [URL, "Undamaged, but not signed. This doesn't prove who made the file, or that the web servers sent these pages.",
             "Title in this library", "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
-            sha256(FIXTURES / "sample.wacz"), RECORD["id"], f"at byte {RECORD['offset']}, {RECORD['length']} bytes", RECORD["file"],
+            sha256(FIXTURES / "sample.wacz"), RECORD["id"], f"at byte offset {RECORD['offset']}, {RECORD['length']} bytes long", RECORD["file"],
             "This file isn't signed. Nothing shows who made it.", "31 of 31 are the records that the index names",
             "They don't show who made it: a person who changes a file can also change its hashes."]:
         expect(sheet).to_contain_text(text)
@@ -69,7 +69,7 @@ def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
     add_verified(host, FIXTURES / "damaged" / "index-past-the-end.wacz")
     sheet = open_report(host, page, "index-past-the-end")
     affected = sheet.get_by_role("region", name="What is affected")
-    expect(sheet.get_by_role("region", name="In short")).to_contain_text("As it was made, but parts of it can't be shown.")
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text("Undamaged, but parts of it can't be shown.")
     expect(affected.locator(".url").first).to_contain_text("leaf.example")
     assert ".." not in sheet.inner_text().replace("…", "")
 

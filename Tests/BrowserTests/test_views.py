@@ -236,7 +236,7 @@ def show_unknown_url(host, page, folder):
 def show_report(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report&page={SITE}/&ts=20241121090000")
-    expect(page.get_by_role("article")).to_contain_text("at byte 6796, 1419 bytes")
+    expect(page.get_by_role("article")).to_contain_text("at byte offset 6796, 1419 bytes long")
 
 
 def show_what_a_mark_proves(host, page, folder):

@@ -61,7 +61,7 @@ struct CaptureTimesTests {
         }
     }
 
-    @Test(arguments: ["plain", "zipnum", "deflated"], [1, 10, 1000])
+    @Test(arguments: zip(["plain", "zipnum", "deflated"], [1, 1000, 10]))
     func windowIsThatOfTheWholeList(_ layout: String, _ limit: Int) throws {
         let matcher = CaptureMatcher(url: Self.url)
         let spans = Self.moments.flatMap { moment -> [CaptureWindow.Span] in

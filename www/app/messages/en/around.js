@@ -152,7 +152,7 @@ addMessages({
     "verdict.contents.bad-signature": "The contents match the file's own hashes, which anyone can compute again.",
     "verdict.contents.damaged": "This file was damaged or changed after it was made: <issues>{n, plural, one {# error} other {# errors}}</issues>.",
     "verdict.contents.digests-differ": "The file is as it was made. {n, plural, one {# record doesn't match the digests written in it} other {# records don't match the digests written in them}} (changed before, or computed wrongly).",
-    "verdict.contents.incomplete": "Nothing disagrees, but not everything in this file could be checked.",
+    "verdict.contents.incomplete": "What could be checked matches its hashes, but parts of this file couldn't be checked.",
     "verdict.contents.suspicious": "The file is as it was made, but its ZIP is made in a way that may be an attack.",
     "verdict.contents.undamaged": "This file is undamaged: everything in it that has a hash agrees.",
     "verdict.contents.unreplayable": "The file is as it was made, but parts of it can't be replayed: <issues>{n, plural, one {# error} other {# errors}}</issues>.",
