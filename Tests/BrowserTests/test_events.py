@@ -47,7 +47,7 @@ def test_update_during_a_click_does_not_lose_it(host_with_sample, fake, page):
     page.mouse.down()
     assert host.run("edit", "sample", "--tag", "tidal").returncode == 0
     fake.events.append(("archives", {"revision": 2}))
-    expect(page.get_by_role("navigation", name="Filter").get_by_text("tidal")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Tags, sites, years").get_by_text("tidal")).to_be_visible()
     page.mouse.up()
     expect(page).to_have_url(re.compile("archive="))
 

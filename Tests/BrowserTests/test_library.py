@@ -35,7 +35,7 @@ def titles(page):
 
 
 def facet(page, name):
-    return page.get_by_role("navigation", name="Filter").get_by_role("link", name=re.compile(f"^{re.escape(name)}"))
+    return page.get_by_role("navigation", name="Tags, sites, years").get_by_role("link", name=re.compile(f"^{re.escape(name)}"))
 
 
 def test_library_is_filtered_by_a_tag(tagged, page):

@@ -153,7 +153,7 @@ def test_hostile_metadata_is_shown_as_text(host_with_sample, page):
     page.get_by_role("menuitem", name="Remove…").click()
     expect(page.get_by_role("dialog")).to_contain_text(shown)
     page.keyboard.press("Escape")
-    page.get_by_role("navigation", name="Filter").get_by_role("link", name=shown[:50]).click()
+    page.get_by_role("navigation", name="Tags, sites, years").get_by_role("link", name=shown[:50]).click()
     expect(page.get_by_role("link", name=f"Remove filter: {shown[:50]}")).to_be_visible()
     for address in ["?archive=/archives/sample.wacz", f"?collection={collection}"]:
         page.goto(f"{host.home}/{address}#view=overview")

@@ -97,7 +97,7 @@ def test_shortcuts_are_listed_and_can_be_turned_off(host_with_sample, page):
     expect(dialog).to_contain_text("Move between the toolbar and the page")
     dialog.get_by_role("button", name="Close").press("Enter")
     page.get_by_role("link", name="Settings").click()
-    page.get_by_role("checkbox", name="Shortcuts of a single key").uncheck()
+    page.get_by_role("checkbox", name="Single-key shortcuts").uncheck()
     page.get_by_role("heading", level=1).focus()
     expect_loaded(page)
     page.keyboard.press("/")
@@ -105,7 +105,7 @@ def test_shortcuts_are_listed_and_can_be_turned_off(host_with_sample, page):
     expect(page.get_by_role("heading", level=1)).to_be_focused()
     expect(dialog).to_have_count(0)
     page.get_by_role("button", name="Show all shortcuts").click()
-    expect(dialog).to_contain_text("Shortcuts of a single key are turned off in the settings.")
+    expect(dialog).to_contain_text("Single-key shortcuts are turned off in the settings.")
 
 
 def test_skip_link_leads_past_the_app_bar(host_with_sample, page):

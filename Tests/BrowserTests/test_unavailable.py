@@ -15,7 +15,7 @@ from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
-CANT_FIND = "Connect the drive it's on, or locate the file. Your notes and tags are safe."
+CANT_FIND = "Connect the drive it's on, or move the file back. Your notes and tags are safe."
 COMPLAINTS = "503|409"
 
 

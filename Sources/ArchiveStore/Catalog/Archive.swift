@@ -88,7 +88,6 @@ extension Archive: Encodable {
     package func encode(to encoder: any Encoder) throws {
         try encodeSummary(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encodeIfPresent(sha256, forKey: .sha256)
         try container.encodeIfPresent(summary.createdAt.map(RFC3339.text), forKey: .createdAt)
         try container.encodeIfPresent(summary.description, forKey: .description)
         try container.encodeIfPresent(summary.software, forKey: .software)
@@ -106,6 +105,7 @@ extension Archive: Encodable {
         try container.encode(id.text, forKey: .id)
         try container.encode(entry.title, forKey: .title)
         try container.encode(entry.tags, forKey: .tags)
+        try container.encodeIfPresent(sha256, forKey: .sha256)
         try container.encode(size, forKey: .size)
         try container.encode(storage.name, forKey: .storage)
         try container.encode(entry.originalName, forKey: .originalName)

@@ -68,7 +68,7 @@ extension Archive {
             return [
                 Finding(
                     severity: .warning, code: "file-unavailable", what: "Can't find \(path).", location: path,
-                    consequence: "Connect the drive it's on, or locate the file. Your notes and tags are safe.")
+                    consequence: "Connect the drive it's on, or move the file back. Your notes and tags are safe.")
             ]
         case .changed:
             return [
@@ -88,7 +88,7 @@ extension Archive {
     private var unavailable: StoreError {
         StoreError(
             .unavailable, "can't find the linked file of \"\(id)\"", place: storage.linkedFile?.path,
-            hint: "connect the drive it's on, or locate the file; your notes and tags are safe")
+            hint: "connect the drive it's on, or move the file back; your notes and tags are safe")
     }
 
     private var changed: StoreError {

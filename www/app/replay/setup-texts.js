@@ -49,7 +49,7 @@ const failures = {
     },
     "file-unavailable": {
         what: "Can't find this archive's file",
-        hint: "Connect the drive it's on, or locate the file, then try again. Your notes and tags are safe.",
+        hint: "Connect the drive it's on, or move the file back, then try again. Your notes and tags are safe.",
     },
     "file-changed": {
         what: "This file has changed since you added it",

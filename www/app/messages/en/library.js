@@ -11,7 +11,7 @@ addMessages({
     "library.cant-read": "Can't read the library",
     "library.collections": "Collections",
     "library.facet-archives": "{n, plural, one {archive} other {archives}}",
-    "library.facets": "Filter",
+    "library.facets": "Tags, sites, years",
     "library.filter": "Filter archives",
     "library.free": "{size} free",
     "library.issues": "Issues",

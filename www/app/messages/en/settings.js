@@ -16,7 +16,7 @@ addMessages({
     "settings.keys": "Keyboard",
     "settings.keys-hint": "Turn this off if you use speech input, or if a key is pressed by accident.",
     "settings.keys-list": "Show all shortcuts",
-    "settings.keys-single": "Shortcuts of a single key, such as / and ?",
+    "settings.keys-single": "Single-key shortcuts, such as / and ?",
     "settings.of-browser": "These settings apply to this browser only.",
     "settings.replay": "Replay mode",
     "settings.replay-default": "By lookups (default)",
@@ -30,6 +30,6 @@ addMessages({
     "settings.theme-dark": "Dark",
     "settings.theme-light": "Light",
     "settings.times": "Times",
-    "settings.times-local": "This computer’s time zone ({zone})",
+    "settings.times-local": "This computer's time zone ({zone})",
     "settings.times-utc": "UTC",
 });
