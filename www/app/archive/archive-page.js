@@ -51,6 +51,10 @@ export function createArchivePage(item, onChanged) {
         make("main", { class: "column" }, head.element, nav, banner, place));
     const open = new Map();
     let wanted = null;
+    // Its place changes with the window, and with the numbers in the tabs.
+    const resized = new ResizeObserver(() => scrollToTab(nav));
+    for (const one of nav.children) resized.observe(one);
+    resized.observe(nav);
     document.addEventListener("keydown", editByKey);
     showFindings(item.findings);
     queueMicrotask(showBanners);
@@ -80,7 +84,7 @@ export function createArchivePage(item, onChanged) {
             if (tab === name) link.setAttribute("aria-current", "page");
             else link.removeAttribute("aria-current");
         }
-        nav.scrollLeft = links[name].offsetLeft - nav.clientWidth / 2 + links[name].offsetWidth / 2;
+        scrollToTab(nav);
         banner.hidden = name === "details";
         if (!open.has(name)) {
             try {
@@ -116,10 +120,17 @@ export function createArchivePage(item, onChanged) {
 
         close() {
             document.removeEventListener("keydown", editByKey);
+            resized.disconnect();
             head.close();
             for (const tab of open.values()) tab.close();
         },
     };
+}
+
+/** Shows the current tab in the middle of the tabs, where they scroll. */
+function scrollToTab(nav) {
+    const current = nav.querySelector("[aria-current]");
+    if (current) nav.scrollLeft = current.offsetLeft - nav.clientWidth / 2 + current.offsetWidth / 2;
 }
 
 function unavailableTab({ item }) {

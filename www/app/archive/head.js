@@ -40,7 +40,7 @@ export function archiveHead(item, onChanged) {
         title: message("archive.more-actions"), text: "⋯" });
     menu(more, () => entries());
     const text = unavailabilityText(item);
-    const factLine = make("p", { class: "quiet facts-line" }, ...factsLine(item), " ", trust);
+    const factLine = make("p", { class: "quiet facts-line" }, ...factsLine(item), trust);
     if (item.kind === "archive") showFile();
     const element = make("div", { class: "archive-head" },
         archiveMark(item),
@@ -52,7 +52,7 @@ export function archiveHead(item, onChanged) {
     async function showFile() {
         const names = await namesOf([], [item]).catch(() => null);
         if (!names || names.get(item.id) === name || !item.originalName) return;
-        factLine.prepend(make("span", { class: "file-name", dir: "auto", text: plain(item.originalName, 120) }), " · ");
+        factLine.prepend(make("span", { class: "file-name", dir: "auto", text: `${plain(item.originalName, 120)} ·` }), " ");
     }
 
     async function edit() {
@@ -116,5 +116,6 @@ function factsLine(item) {
         item.captureCount === undefined ? "" : message("count.captures", { n: item.captureCount }),
         item.size > 0 && size(item.size),
     ].filter(Boolean);
-    return facts.flatMap((fact, index) => [index > 0 ? " · " : "", make("span", { text: fact })]);
+    // The dots end the lines that the facts are broken into.
+    return facts.flatMap((fact, index) => [make("span", { text: index < facts.length - 1 ? `${fact} ·` : fact }), " "]);
 }

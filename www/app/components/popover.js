@@ -50,6 +50,8 @@ export function popover(button, contents, properties = {}) {
 /** Puts the popover below the button, or above it where there is more room, and inside the window. */
 function place(element, button) {
     const at = button.getBoundingClientRect();
+    // At its former place, the edge of the window could make it narrower.
+    element.style.left = "0";
     const { width, height } = element.getBoundingClientRect();
     const isAbove = at.bottom + height > innerHeight && at.top > innerHeight - at.bottom;
     // At the side of the button that is nearer to the edge of the window.
