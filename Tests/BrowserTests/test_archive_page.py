@@ -102,6 +102,42 @@ def answer_with_pages(page, total=LONG):
     page.route("**/api/archives/sample/pages?**", answer)
 
 
+def test_head_of_a_narrow_window(shared_host_with_sample, page):
+    """No fact is broken, no line begins with a dot, and the field for the title has the whole width."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    open_page(shared_host_with_sample, page)
+    facts = page.locator(".facts-line > span:not(.trust-place)")
+    expect(facts).to_have_text(["3 May 2024 – 21 November 2024 ·", "10 pages ·", "31 captures ·", re.compile(r"^\d+ kB$")])
+    assert facts.evaluate_all("all => all.map((one) => Math.round(one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight)))") == [1] * 4
+    page.get_by_role("button", name="Edit title").click()
+    assert page.get_by_role("textbox", name="Title").bounding_box()["width"] > 300
+
+
+def test_current_tab_stays_in_sight(shared_host_with_sample, page):
+    """In a narrow window the tabs scroll."""
+    open_page(shared_host_with_sample, page, view="details")
+    for width in [360, 768, 320]:
+        page.set_viewport_size({"width": width, "height": 740})
+        expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=.99)
+
+
+def test_buttons_of_a_dialog_stay_in_sight(shared_host_with_sample, page):
+    """In a low window, as at 400 %, the rest of the dialog scrolls."""
+    page.set_viewport_size({"width": 320, "height": 256})
+    open_page(shared_host_with_sample, page)
+    expect_loaded(page)
+    page.keyboard.press("e")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_in_viewport(ratio=.99)
+    actions = dialog.locator(".dialog-actions")
+    for _ in range(3):
+        field = dialog.locator(":focus")
+        expect(field).to_be_in_viewport()
+        assert field.evaluate("(one) => one.closest('.dialog-actions') !== null") or \
+            field.bounding_box()["y"] < actions.bounding_box()["y"]
+        page.keyboard.press("Tab")
+
+
 def test_long_list_of_pages_scrolls(shared_host_with_sample, page):
     """Only the rows that are near are in the document. Back and a reload keep the position."""
     answer_with_pages(page)

@@ -66,6 +66,22 @@ def test_view_loads_when_the_server_is_back(lamp_host, page):
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_library_says_once_that_the_server_has_stopped(lamp_host, page):
+    """The banner is enough. The list is read when the server is back."""
+    page.goto(lamp_host.home)
+    expect(page.get_by_role("link", name="Lamps", exact=True)).to_be_visible()
+    expect_loaded(page)
+    lamp_host.stop()
+    page.get_by_label("Filter archives").fill("lamp")
+    banner = stopped(page).filter(has_text="replayhost serve")
+    expect(banner).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    lamp_host.start()
+    expect(page.get_by_role("link", name="Lamps", exact=True)).to_be_visible()
+    expect(banner).to_have_count(0)
+
+
 def test_search_is_repeated(lamp_host, page):
     page.goto(f"{lamp_host.home}/#search=lampwordone")
     expect(page.get_by_role("link", name="Lamp one")).to_be_visible()

@@ -12,7 +12,8 @@ import { moment } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { canRetry, jobName } from "./job-text.js";
 
-const wideFrom = 44;
+// As in the style sheet.
+const isNarrow = matchMedia("(max-width: 47rem)");
 
 /**
  * @param {() => import("../core/api.js").Job[]} jobs those that failed
@@ -30,7 +31,7 @@ export function failureList(jobs, onChanged, onDismissed) {
         label: message("activity.failures-list"),
         load: async (offset, limit) => ({ total: failures.length, items: failures.slice(offset, offset + limit) }),
         render: row,
-        shape: (width) => ({ rem: width >= wideFrom * 16 ? 4.25 : 8.5, columns: 1 }),
+        shape: () => ({ rem: isNarrow.matches ? 8.5 : 6, columns: 1 }),
     });
     const element = make("section", { class: "failures", hidden: true, "aria-label": message("activity.failures-list") },
         make("div", { class: "list-head" }, heading, all), problems, note, list.element);

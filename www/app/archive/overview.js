@@ -11,7 +11,7 @@ import { make, plain } from "../core/dom.js";
 import { moment, number } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { mainURL, tabURL } from "../core/routes.js";
-import { plainLines, plainURL } from "../core/text.js";
+import { breakable, plainLines, plainURL } from "../core/text.js";
 import { timeOf } from "../core/times.js";
 import { periodText, shortPeriodText, spanOf } from "./periods.js";
 import { typeName } from "./type-names.js";
@@ -92,7 +92,7 @@ function about(item, edit) {
 function sites(item, { sites: all, otherSites }) {
     const rest = all.slice(sitesShown);
     const row = ({ host, captures }) => make("li", {},
-        make("a", { href: tabURL(item, "urls", urlsOf(host)), dir: "ltr", text: plainURL(host, 200) }), " ",
+        make("a", { href: tabURL(item, "urls", urlsOf(host)), dir: "ltr" }, ...breakable(plainURL(host, 200))), " ",
         make("span", { class: "count", text: number(captures) }));
     return make("section", { "aria-labelledby": "sites-title" },
         make("h3", { id: "sites-title", text: message("overview.sites") }),

@@ -16,7 +16,8 @@ import { readSpan } from "./periods.js";
 import { spanText } from "./span-text.js";
 
 const typingMilliseconds = 200;
-const narrowPixels = 640;
+// As in the style sheet.
+const isNarrow = matchMedia("(max-width: 40rem)");
 const wholeMax = 10_000;
 const rowsOfOneScreen = 40;
 const sorts = ["title", "newest", "oldest", "url"];
@@ -46,7 +47,7 @@ export function createTab({ item, counts }) {
     const note = make("div", { class: "list-note" });
     const all = make("button", { type: "button", class: "plain", hidden: true, text: message("list.show-all"), on: { click: showAll } });
     const list = windowedList({ label: message("tab.pages"), load: read, render: (page) => pageRow(item, page, names.get(page.archive)),
-        shape: (width) => ({ rem: width < narrowPixels ? 4.25 : 2.75, columns: 1 }), onLoad });
+        shape: () => ({ rem: isNarrow.matches ? 4.25 : 2.75, columns: 1 }), onLoad });
     const element = make("section", { class: "page-list", "aria-labelledby": "pages-title" },
         make("h2", { id: "pages-title", class: "visually-hidden", text: message("tab.pages") }),
         make("div", { class: "list-bar" }, search, sort, make("label", { class: "choice" }, once, message("pages.once")), range, all, download), chips, note, problems, list.element);
@@ -84,7 +85,9 @@ export function createTab({ item, counts }) {
 
     function onLoad({ total, error }) {
         problem = error;
-        problems.replaceChildren(...(error ? [errorBlock(error, message("pages.failed")), retryButton(error)] : []));
+        const again = error?.status >= 500
+            && make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } });
+        problems.replaceChildren(...(error ? [errorBlock(error, message("pages.failed"), again)] : []));
         list.element.hidden = total === 0;
         const isFiltered = Boolean(filter.q || readSpan(filter));
         search.parentElement.hidden = !error && total === 0 && !isFiltered;
@@ -112,9 +115,6 @@ export function createTab({ item, counts }) {
         counts().then((known) => known?.urls && show("pages.none-but-urls", { kind: item.kind, n: known.urls }), () => {});
         return place;
     }
-
-    const retryButton = ({ status }) => status >= 500
-        ? make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } }) : "";
 
     function showChips() {
         const span = readSpan(filter);

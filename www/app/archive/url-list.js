@@ -9,7 +9,7 @@ import { announce, make, plain } from "../core/dom.js";
 import { day, size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
-import { plainURL } from "../core/text.js";
+import { breakable, plainURL } from "../core/text.js";
 import { exactMoment, timeOf } from "../core/times.js";
 import { downloadLink } from "./download-link.js";
 import { urlFilters } from "./url-filters.js";
@@ -139,9 +139,9 @@ export function createTab({ item, counts }) {
 function urlRow(item, capture) {
     const { url, timestamp, status, type, mime, method, length } = capture;
     const time = timeOf(timestamp);
-    const shown = plainURL(url, 2000);
+    const shown = breakable(plainURL(url, 2000));
     // The viewer opens captures of GET requests only.
-    const text = method ? make("span", { text: shown }) : make("a", { href: pageURL(item, url, timestamp), text: shown });
+    const text = method ? make("span", {}, ...shown) : make("a", { href: pageURL(item, url, timestamp) }, ...shown);
     return make("tr", {},
         make("td", { class: "url", dir: "ltr" },
             method && make("span", { class: "method", text: `${plain(method, 20)} ` }), text),

@@ -2,6 +2,7 @@
 import { make } from "../core/dom.js";
 import { number } from "../core/format.js";
 import { message } from "../core/i18n.js";
+import { breakable } from "../core/text.js";
 
 const valuesShown = 6;
 
@@ -15,7 +16,7 @@ const valuesShown = 6;
 export function facetGroup(title, values, { nameOf, addressOf, unit }) {
     if (values.length === 0) return null;
     const row = ({ value, count }) => make("li", {}, make("a", { href: addressOf(value) },
-        make("span", { dir: "auto", text: nameOf(value) }), " ",
+        make("span", { dir: "auto" }, ...breakable(nameOf(value))), " ",
         make("span", { class: "count" }, number(count),
             make("span", { class: "visually-hidden", text: ` ${message(unit, { n: count })}` }))));
     const others = values.slice(valuesShown);

@@ -41,12 +41,14 @@ export function messageParts(error) {
 /**
  * @param {unknown} error
  * @param {string} [title] what failed
+ * @param {HTMLButtonElement|null} [button] for example one that tries it again
  * @returns {HTMLElement} an alert
  */
-export function errorBlock(error, title = "") {
+export function errorBlock(error, title = "", button = null) {
     const { what, where, hint } = messageParts(error);
     return make("div", { class: "notice error", role: "alert" },
         title && make("strong", { text: title }),
         make("p", {}, ...withCode(what), where && make("span", { class: "where", text: ` (${where})` })),
-        hint && make("p", { class: "hint" }, ...withCode(hint)));
+        hint && make("p", { class: "hint" }, ...withCode(hint)),
+        button);
 }

@@ -4,6 +4,7 @@ import { message } from "../core/i18n.js";
 import { searchField } from "../search/search-field.js";
 
 const fill = { count: () => {}, capture: () => {}, banners: () => [] };
+let hasBanners = false;
 
 /**
  * @param {{count: (link: HTMLElement) => void, capture: (link: HTMLElement) => void, banners: () => HTMLElement[]}} parts `count`: says
@@ -11,10 +12,14 @@ const fill = { count: () => {}, capture: () => {}, banners: () => [] };
  */
 export function fillHeaders(parts) {
     Object.assign(fill, parts);
+    hasBanners = true;
     document.querySelectorAll(".activity-count").forEach(fill.count);
     document.querySelectorAll(".capture-link").forEach(fill.capture);
     showBanners();
 }
+
+/** @returns {boolean} whether a banner says so when the server stops */
+export const saysWhenStopped = () => hasBanners;
 
 /** Shows the banners of the app in the present view. */
 export function showBanners() {

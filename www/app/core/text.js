@@ -1,5 +1,5 @@
 /** Untrusted URLs and texts of several lines. */
-import { plain, shortened } from "./dom.js";
+import { make, plain, shortened } from "./dom.js";
 
 // Characters that are invisible or look like a space. U+2800 is a Braille pattern without dots.
 const invisible = /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -44,6 +44,14 @@ function decoded(escapes) {
  * @returns {(Node|string)[]}
  */
 export const spaced = (...parts) => parts.filter(Boolean).flatMap((part, index) => (index > 0 ? [" ", part] : [part]));
+
+/**
+ * Lets a host name or URL break between its parts rather than within a word.
+ *
+ * @param {string} text
+ * @returns {(Node|string)[]}
+ */
+export const breakable = (text) => text.split(/(?<=[./?&])(?=\w)/).flatMap((part, index) => (index > 0 ? [make("wbr"), part] : [part]));
 
 /**
  * Returns untrusted text like `plain`, but keeps its lines.

@@ -3,7 +3,7 @@ import "../messages/en/library.js";
 import { createTitles } from "../components/archive-name.js";
 import { errorBlock } from "../components/messages.js";
 import { openOnDemand } from "../components/on-demand.js";
-import { captureLink, pageHeader, showBanners } from "../components/page-header.js";
+import { captureLink, pageHeader, saysWhenStopped, showBanners } from "../components/page-header.js";
 import { windowedList } from "../components/windowed-list.js";
 import { followServer, serverFailed } from "../core/connection.js";
 import { announce, make } from "../core/dom.js";
@@ -229,9 +229,10 @@ export function showLibrary(root, firstRoute) {
 
     function showProblem(error) {
         for (const part of [head, tools, body]) part.classList.remove("waiting");
-        if (error.status === 0) retry = () => load(window.scrollY);
-        problems.replaceChildren(errorBlock(error, message("library.cant-read")),
-            make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } }));
+        const isStopped = error.status === 0;
+        if (isStopped) retry = () => load(window.scrollY);
+        const again = !isStopped && make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } });
+        problems.replaceChildren(...(isStopped && saysWhenStopped() ? [] : [errorBlock(error, message("library.cant-read"), again)]));
     }
 
     /** Reads again what is shown, once for many changes in a short time. */
