@@ -60,7 +60,7 @@ struct LibraryRouteTests {
             let required: Set = [
                 "id", "title", "tags", "size", "storage", "availability", "pageCount", "captureCount", "firstCapture",
                 "lastCapture", "importedAt", "originalName", "findingCounts", "verification", "mainPage", "file",
-                "replayCollection", "replayOrigin", "collections", "sites", "siteCount",
+                "replayCollection", "replayOrigin", "collections", "sites", "siteCount", "sha256",
             ]
             #expect(Set(item.keys).subtracting(["verificationSummary"]) == required)
             let whole = try await server.ask("GET", "/api/archives/two").object()
