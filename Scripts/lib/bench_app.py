@@ -30,9 +30,9 @@ OBSERVE = """
     new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration)))
         .observe({ type: "longtask", buffered: true });
     new MutationObserver(() => {
-        if (!window.firstRows && document.querySelector("main :is(.windowed, table) a")) window.firstRows = performance.now();
+        if (!window.firstRows && document.querySelector("%s")) window.firstRows = performance.now();
     }).observe(document, { childList: true, subtree: true });
-"""
+""" % ROWS
 CLICK = """(selector) => new Promise((resolve) => {
     const began = performance.now();
     new MutationObserver((_, observer) => {

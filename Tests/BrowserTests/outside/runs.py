@@ -245,7 +245,7 @@ def test_other_sites_learn_nothing(open_case, tmp_path, site):
     attacker = case.start()
     engine, other = case.engine, WebSite()
     forms = ["all/2024dl_", "all/2024id_", "all/2024", "all", "all/timemap/link", "victim/2024id_", "victim/timemap/json"]
-    origins = [case.host.address, case.host.home, case.host.replay_origin(VICTIM)]
+    origins = sorted({case.host.address, case.host.home, case.host.replay_origin(VICTIM)})
     names = ["empty", "file.zip", "none"]
     # Each form at each origin, and each with every name only in `make soak`.
     ways = [(origin, form, name) for (at, origin), (to, form), (which, name) in product(*map(enumerate, [origins, forms, names]))

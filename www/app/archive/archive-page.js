@@ -92,8 +92,7 @@ export function createArchivePage(item, onChanged) {
                 if (!open.has(name)) open.set(name, createTab(context));
             } catch (error) {
                 // Browsers don't load a module again that failed.
-                if (wanted === route) place.replaceChildren(errorBlock(error, message("view.cant-load"),
-                    make("button", { type: "button", text: message("view.try-again"), on: { click: () => location.reload() } })));
+                if (wanted === route) place.replaceChildren(errorBlock(error, message("view.cant-load"), () => location.reload()));
                 return;
             }
         }

@@ -85,9 +85,7 @@ export function createTab({ item, counts }) {
 
     function onLoad({ total, error }) {
         problem = error;
-        const again = error?.status >= 500
-            && make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } });
-        problems.replaceChildren(...(error ? [errorBlock(error, message("pages.failed"), again)] : []));
+        problems.replaceChildren(...(error ? [errorBlock(error, message("pages.failed"), error.status >= 500 && load)] : []));
         list.element.hidden = total === 0;
         const isFiltered = Boolean(filter.q || readSpan(filter));
         search.parentElement.hidden = !error && total === 0 && !isFiltered;

@@ -27,6 +27,7 @@ export const partOf = (view) => ({ main: "viewer", page: "viewer", report: "repo
 
 /** @param {"page"|"viewer"|"report"} part */
 export async function load(part) {
+    if (loaded[part]) return;
     const [styles, ...modules] = parts[part];
     const [found] = await Promise.all([Promise.all(modules.map((one) => one())), ...styles.map(loadStyles)]);
     loaded[part] = Object.assign({}, ...found);

@@ -1,6 +1,8 @@
 /** Blocks that show an error or a notice: what happened, where, and what to do. */
+import "../messages/en/shell.js";
 import { HostError } from "../core/request.js";
 import { make } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 
 /**
  * Returns a message of the server as a sentence. Like the command line's, it starts in lower case and has no full stop.
@@ -41,14 +43,14 @@ export function messageParts(error) {
 /**
  * @param {unknown} error
  * @param {string} [title] what failed
- * @param {HTMLButtonElement|null} [button] for example one that tries it again
+ * @param {(() => void)|false|null} [again] tries it again, by a button
  * @returns {HTMLElement} an alert
  */
-export function errorBlock(error, title = "", button = null) {
+export function errorBlock(error, title = "", again = null) {
     const { what, where, hint } = messageParts(error);
     return make("div", { class: "notice error", role: "alert" },
         title && make("strong", { text: title }),
         make("p", {}, ...withCode(what), where && make("span", { class: "where", text: ` (${where})` })),
         hint && make("p", { class: "hint" }, ...withCode(hint)),
-        button);
+        again && make("button", { type: "button", text: message("view.try-again"), on: { click: () => again() } }));
 }

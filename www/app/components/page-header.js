@@ -3,8 +3,7 @@ import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { searchField } from "../search/search-field.js";
 
-const fill = { count: () => {}, capture: () => {}, banners: () => [] };
-let hasBanners = false;
+const fill = { count: () => {}, capture: () => {}, banners: null };
 
 /**
  * @param {{count: (link: HTMLElement) => void, capture: (link: HTMLElement) => void, banners: () => HTMLElement[]}} parts `count`: says
@@ -12,18 +11,17 @@ let hasBanners = false;
  */
 export function fillHeaders(parts) {
     Object.assign(fill, parts);
-    hasBanners = true;
     document.querySelectorAll(".activity-count").forEach(fill.count);
     document.querySelectorAll(".capture-link").forEach(fill.capture);
     showBanners();
 }
 
 /** @returns {boolean} whether a banner says so when the server stops */
-export const saysWhenStopped = () => hasBanners;
+export const saysWhenStopped = () => fill.banners !== null;
 
 /** Shows the banners of the app in the present view. */
 export function showBanners() {
-    document.querySelector(".banners")?.replaceChildren(...fill.banners());
+    document.querySelector(".banners")?.replaceChildren(...fill.banners?.() ?? []);
 }
 
 /** @returns {HTMLElement} a link to the capture server, which is hidden unless that server runs */

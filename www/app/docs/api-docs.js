@@ -23,8 +23,7 @@ async function load() {
     try {
         show(await read("/api/openapi.json"));
     } catch (error) {
-        show(null, [errorBlock(error, message("docs.cant-read"),
-            make("button", { type: "button", text: message("view.try-again"), on: { click: load } }))]);
+        show(null, [errorBlock(error, message("docs.cant-read"), load)]);
     }
 }
 

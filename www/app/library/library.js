@@ -231,8 +231,7 @@ export function showLibrary(root, firstRoute) {
         for (const part of [head, tools, body]) part.classList.remove("waiting");
         const isStopped = error.status === 0;
         if (isStopped) retry = () => load(window.scrollY);
-        const again = !isStopped && make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } });
-        problems.replaceChildren(...(isStopped && saysWhenStopped() ? [] : [errorBlock(error, message("library.cant-read"), again)]));
+        problems.replaceChildren(...(isStopped && saysWhenStopped() ? [] : [errorBlock(error, message("library.cant-read"), !isStopped && load)]));
     }
 
     /** Reads again what is shown, once for many changes in a short time. */

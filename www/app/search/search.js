@@ -192,7 +192,7 @@ export function showSearch(root, firstRoute) {
         // A search that is refused is refused again.
         const canRetry = error.status === 0 || error.status >= 500;
         problems.replaceChildren(errorBlock(error, message("search.cant-search"),
-            canRetry && make("button", { type: "button", text: message("view.try-again"), on: { click: load } })));
+            canRetry && load));
     }
 
     /** Says why nothing was found, and what to try. */
