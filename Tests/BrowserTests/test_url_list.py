@@ -102,18 +102,18 @@ def test_invalid_date_is_named(shared_host_with_sample, page):
 
 
 def test_list_continues_while_it_is_scrolled(shared_host_with_sample, page):
-    """Back leads to the same rows and position, also after a reload."""
+    """Rows that are far away leave the document. Back leads to the same rows and position, also after a reload."""
     def answer(route):
         query = parse_qs(urlsplit(route.request.url).query)
         first, limit = int(query.get("cursor", ["0"])[0]), int(query["limit"][0])
         found = [{"url": f"{SITE}/{number}", "timestamp": "20241121090000", "status": 200, "type": "html", "length": 10}
-            for number in range(first, min(first + limit, 450))]
-        route.fulfill(json={"urls": found, **({"next": str(first + limit)} if first + limit < 450 else {})})
+            for number in range(first, min(first + limit, 850))]
+        route.fulfill(json={"urls": found, **({"next": str(first + limit)} if first + limit < 850 else {})})
 
     page.route("**/api/archives/sample/urls?**", answer)
     open_list(page, shared_host_with_sample)
     expect(page.locator(".url-list .range")).to_have_text("31 captures of 26 URLs")
-    for number in [150, 250, 440]:
+    for number in [150, 250, 840]:
         row = page.get_by_role("link", name=f"{SITE}/{number}", exact=True)
         page.wait_for_function("""(name) => {
             scrollBy(0, 500);
@@ -121,6 +121,11 @@ def test_list_continues_while_it_is_scrolled(shared_host_with_sample, page):
         }""", arg=f"{SITE}/{number}")
     head = page.get_by_role("columnheader", name="Status").bounding_box()
     assert head["y"] == 0, "the head of the table stays"
+    wait_until(lambda: rows(page).count() <= 300, "rows that are far away are gone")
+    table = page.locator(".urls")
+    expect(table).to_have_attribute("aria-rowcount", "851")
+    # The head is row 1.
+    expect(rows(page).filter(has=row)).to_have_attribute("aria-rowindex", "842")
     row.scroll_into_view_if_needed()
     before = row.bounding_box()["y"]
     row.click()
@@ -129,6 +134,12 @@ def test_list_continues_while_it_is_scrolled(shared_host_with_sample, page):
         leave()
         expect(row).to_be_visible()
         wait_until(lambda: abs(row.bounding_box()["y"] - before) <= 1, "the list is where it was")
+    page.wait_for_function("""(name) => {
+        scrollBy(0, -500);
+        return [...document.querySelectorAll(".urls .url")].some(({ textContent }) => textContent === name);
+    }""", arg=f"{SITE}/150")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(urls(page)).to_have_count(850)
 
 
 def test_original_file_is_downloaded(shared_host_with_sample, page):

@@ -3,6 +3,7 @@ import "../messages/en/archive.js";
 import { cursorReader } from "../components/cursor-reader.js";
 import { listDownload } from "../components/list-download.js";
 import { errorBlock } from "../components/messages.js";
+import { tableRows } from "../components/table-rows.js";
 import * as api from "../core/api.js";
 import { completeURL, isWords } from "../core/captures.js";
 import { announce, make, plain } from "../core/dom.js";
@@ -36,12 +37,11 @@ export function createTab({ item, counts }) {
     });
     const range = make("span", { class: "quiet range" });
     const problems = make("div");
-    const rows = make("tbody");
     const columns = ["url", "type", "status", "date", "size", "file"];
     const table = make("table", { class: "urls", hidden: true, "aria-label": message("tab.urls") },
         make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col", class: name },
-            name === "file" ? make("span", { class: "visually-hidden", text: message("urls.column.file") }) : message(`urls.column.${name}`))))),
-        rows);
+            name === "file" ? make("span", { class: "visually-hidden", text: message("urls.column.file") }) : message(`urls.column.${name}`))))));
+    const rows = tableRows(table, (url) => urlRow(item, url));
     const reader = cursorReader({
         read: async (cursor, limit, signal) => {
             const filter = form.read();
@@ -50,8 +50,8 @@ export function createTab({ item, counts }) {
             return { rows: found.urls, next: found.next };
         },
         onRows(found, isFirst) {
-            if (isFirst) rows.replaceChildren();
-            rows.append(...found.map((url) => urlRow(item, url)));
+            if (isFirst) rows.clear();
+            rows.add(found);
         },
         onState: showState,
     });
@@ -75,7 +75,7 @@ export function createTab({ item, counts }) {
         const problem = form.problem();
         if (problem) {
             reader.abort();
-            rows.replaceChildren();
+            rows.clear();
             [table.hidden, range.textContent] = [true, ""];
             problems.replaceChildren(make("p", { role: "alert", dir: "auto", text: problem }));
             return;
@@ -92,12 +92,13 @@ export function createTab({ item, counts }) {
         problems.replaceChildren(...(error ? [errorBlock(error, message("urls.failed"))] : []));
         if (isBusy && isFirst) {
             // Rows of the search before would look like its results.
-            rows.replaceChildren();
+            rows.clear();
             range.textContent = message("urls.searching");
         }
         if (isBusy) table.setAttribute("aria-busy", "true");
         else table.removeAttribute("aria-busy");
-        table.hidden = download.hidden = rows.childElementCount === 0;
+        table.hidden = download.hidden = rows.count === 0;
+        table.ariaRowCount = state.hasMore ? -1 : rows.count + 1;
         if (!isBusy) range.replaceChildren(rangeText(state), ...whyNot(state));
     }
 
@@ -132,6 +133,7 @@ export function createTab({ item, counts }) {
         close() {
             clearTimeout(timer);
             reader.close();
+            rows.close();
         },
     };
 }
