@@ -3,7 +3,8 @@
 Imports COUNT archives (default 2000) of LIBRARY sizes, PAGES (50000) pages and URLS (1000000) captures, then measures, each in
 a new profile of a browser that is open already: requests, bytes and scripts of the first load; milliseconds to the first rows,
 the median of several times; elements and JavaScript heap; a keystroke in the filter until the list has changed; and frames
-longer than 32 ms while a list scrolls for 10 seconds. Last, a click in the library until the first tab of an archive's page.
+longer than 32 ms while a list scrolls for 10 seconds. Then a click in the library until the first tab of an archive's page, and
+the activity while JOBS (600) verifications are queued and end.
 """
 
 import os
@@ -20,6 +21,7 @@ from writers import generated
 COUNT = int(os.environ.get("COUNT", "2000"))
 PAGES = int(os.environ.get("PAGES", "50000"))
 URLS = int(os.environ.get("URLS", "1000000"))
+JOBS = int(os.environ.get("JOBS", "600"))
 WAIT = 120_000
 TIMES = 9
 ROWS = "main :is(.windowed, table) a"
@@ -135,6 +137,35 @@ def measure_click(browser, home, title):
     report("its first tab", values)
 
 
+def measure_jobs(browser, home):
+    """The large archive is verified first, so that the others wait while the view loads."""
+    page = open_profile(browser)
+    page.goto(home)
+    page.evaluate("""async (count) => {
+        const api = await import("/app/core/api.js");
+        const { items } = await api.filteredArchives({ tag: [], sort: "-size" }, { offset: 0, limit: count });
+        for (const item of items) await api.verify(item);
+    }""", JOBS)
+    page.context.close()
+    page = open_profile(browser)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    began = time.monotonic()
+    page.goto(f"{home}/#activity")
+    page.locator("main .jobs li").first.wait_for()
+    rows = time.monotonic() - began
+    text = page.locator("main .jobs").inner_text().split("\n")[0]
+    frames, elements, heap = [], [], []
+    while page.locator("main .jobs li").count():
+        frames.append(page.evaluate(SCROLL))
+        elements.append(page.evaluate("document.querySelectorAll('*').length"))
+        heap.append(page.evaluate("performance.memory.usedJSHeapSize"))
+    print(f"  “{text}” after {rows * 1000:.0f} ms; until all had ended, {time.monotonic() - began:.0f} s later: {len(requests)} requests, at most "
+        f"{max(elements)} elements, {max(heap) / 1e6:.1f} MB heap; {sum(long for _, long, _ in frames)} of {sum(count for count, _, _ in frames)} "
+        f"frames longer than 32 ms, longest {max(longest for _, _, longest in frames):.0f} ms", flush=True)
+    page.context.close()
+
+
 def captures(count):
     body = b"<!doctype html><title>A page</title>"
     for number in range(count):
@@ -169,6 +200,8 @@ def main():
             measure(browser, home + path, word)
         print("an archive's page, by a click in the library:", flush=True)
         measure_click(browser, home, "Many pages")
+        print(f"activity, {JOBS} verifications:", flush=True)
+        measure_jobs(browser, home)
         browser.close()
 
 
