@@ -369,7 +369,7 @@ def test_menu_says_what_each_file_is(shared_host_with_sample, page):
     page.get_by_role("button", name="More actions", exact=True).click()
     for name, text in [("Download", "The WACZ file, as you added it"), ("Repaired copy", "A new archive with a new index, for a file with issues")]:
         expect(page.get_by_role("menuitem", name=name, exact=True)).to_have_accessible_description(text)
-    page.get_by_role("menuitem", name="Edit…").click()
+    page.get_by_role("menuitem", name="Edit title, tags and notes…").click()
     expect(page.get_by_role("dialog")).to_contain_text("The archive file itself stays as it is.")
 
 

@@ -84,6 +84,16 @@ def test_every_kind_is_saved(host, browser, tmp_path):
     assert zipfile.ZipFile(both).namelist() == ["sample.wacz", "second.wacz", "datapackage.json"]
 
 
+def test_issue_of_the_index_leads_to_a_repaired_copy(host, page, tmp_path):
+    host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
+    page.goto(f"{host.home}/?archive=/archives/index-past-the-end.wacz#view=details")
+    repaired = saved(page, page.get_by_role("button", name="Make a repaired copy").click, tmp_path)
+    host.add(repaired.rename(tmp_path / "repaired.wacz"))
+    page.goto(f"{host.home}/?archive=/archives/repaired.wacz#view=details")
+    expect(page.get_by_role("heading", name="Verification")).to_be_visible()
+    expect(page.get_by_text("the index is wrong")).to_have_count(0)
+
+
 def test_export_can_be_cancelled(host_with_sample, page):
     host = host_with_sample
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=overview")

@@ -248,7 +248,7 @@ def edit_and_look_at_what_a_mark_means(host, page):
     expect(mark).to_be_focused()
     tab_to(page, "button", "More actions")
     press(page, "Enter")
-    expect(focus(page)).to_have_accessible_name("Edit…")
+    expect(focus(page)).to_have_accessible_name("Edit title, tags and notes…")
     press(page, "ArrowDown", "End")
     expect(focus(page)).to_have_accessible_name("Remove…")
     press(page, "Escape")

@@ -19,7 +19,8 @@ import { verificationSection } from "./verification.js";
  * @param {import("./archive-page.js").Context} context
  * @returns {import("./archive-page.js").Tab}
  */
-export function createTab({ item, onFindings }) {
+export function createTab({ item, onFindings, exporter }) {
+    const repair = isUnavailable(item) ? undefined : () => exporter.prepare({ kind: "repaired" });
     const issues = make("div");
     const verification = item.kind === "collection" ? null : verificationSection(item, (findings, now) => {
         showIssues(issuesOf({ ...item, findings }));
@@ -32,7 +33,7 @@ export function createTab({ item, onFindings }) {
 
     function showIssues(shown) {
         issues.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
-            make("h2", { id: "findings-title", tabindex: "-1", text: message("details.issues") }), findingList(shown, item),
+            make("h2", { id: "findings-title", tabindex: "-1", text: message("details.issues") }), findingList(shown, item, repair),
             listDownload((format) => api.listFile(item, "issues", {}, format)))]));
     }
     if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));

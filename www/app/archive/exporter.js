@@ -24,6 +24,7 @@ export function createExporter(item) {
         const stop = running = new AbortController();
         const cancel = make("button", { type: "button", class: "plain", text: message("dialog.cancel"), on: { click: () => stop.abort() } });
         show(make("p", { text: message("export.preparing") }), cancel);
+        element.scrollIntoView({ block: "nearest" });
         try {
             const prepared = await api.prepareExport(item, order, stop.signal);
             show(...outcome(prepared, order.kind), dismiss());

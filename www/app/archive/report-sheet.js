@@ -32,7 +32,7 @@ export function reportSections(data, { ts }) {
         affected.length > 0 && section("affected", ...affected),
         section("file", !capture && picture(data), facts(fileFacts(data))),
         capture && section("record", ...recordParts(data)),
-        section("signature", ...signatureParts(archive.verificationReport)),
+        section("signature", ...signatureParts(archive)),
         section("compared", ...comparedParts(archive)),
         section("meaning", ...meaningParts(archive, capture)),
         section("repeat", ...repeatParts(data)),
@@ -101,8 +101,12 @@ function recordParts({ record, problem }) {
     ];
 }
 
-function signatureParts(report) {
-    if (!report) return [make("p", { text: message("report.not-verified") })];
+function signatureParts(archive) {
+    const report = archive.verificationReport;
+    if (!report) {
+        return [make("p", {}, message("report.not-verified"), " ",
+            make("a", { class: "screen-only", href: tabURL(archive, "details"), text: message("report.verify") }))];
+    }
     const { signature } = report;
     if (!signature) return [make("p", { text: message("report.not-signed") })];
     const { signer, timeStamp, created, software, outcome } = signature;

@@ -33,25 +33,28 @@ export function worstFinding(counts) {
 /**
  * @param {import("../core/api.js").Finding[]} findings
  * @param {import("../core/api.js").Archive} [archive] whose findings they are, for links; without it, URLs are only text
+ * @param {() => void} [repair] saves a repaired copy
  * @returns {HTMLElement}
  */
-export function findingList(findings, archive) {
+export function findingList(findings, archive, repair) {
     const issues = issuesOf(findings);
     const parts = ["see", "untrue", "tools"].map((effect) => [effect, issues.filter((issue) => issue.effect === effect)]);
     return make("div", { class: "findings" },
         ...parts.filter(([, some]) => some.length > 0).flatMap(([effect, some]) => [
             make("h3", { text: message(`issue.effect.${effect}`) }),
-            make("ul", {}, ...some.map((issue) => issueRow(issue, archive)))]),
+            make("ul", {}, ...some.map((issue) => issueRow(issue, archive, repair)))]),
         make("button", { type: "button", class: "plain", text: message("copy.as-text"), on: { click: () => copyText(issueText(issues)) } }));
 }
 
-function issueRow(issue, archive) {
+function issueRow(issue, archive, repair) {
     const { severity, title, text, urls, urlCount, findings } = issue;
     const more = urlCount - Math.min(urls.length, urlsMax);
     return make("li", { class: `issue ${["error", "warning", "notice"].includes(severity) ? `${severity}-finding` : ""}`.trim(), "data-cause": issue.cause },
         make("p", { class: "issue-title" }, make("span", { class: "severity", text: message("issue.severity", { severity }) }), " ",
             make("strong", { text: title })),
         text && make("p", { class: "issue-text", text }),
+        // A repaired copy has a new index.
+        repair && issue.cause === "index" && make("button", { type: "button", text: message("issue.repair"), on: { click: repair } }),
         urls.length > 0 && make("ul", { class: "issue-urls" }, ...urls.slice(0, urlsMax).map((url) => urlRow(url, issue, archive)),
             more > 0 && make("li", { class: "quiet", text: message("issue.more-urls", { n: more }) })),
         make("details", {}, make("summary", { text: message("issue.technical") }),
