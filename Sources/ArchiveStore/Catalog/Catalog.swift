@@ -56,6 +56,23 @@ struct Catalog: Sendable {
             .archive
     }
 
+    /// Returns the archives with some keys, in their order.
+    func archives(keys: [String]) throws -> [Archive] {
+        guard !keys.isEmpty else { return [] }
+        let sql = """
+            SELECT archive.* FROM json_each(?) AS wanted JOIN archive ON archive.key = wanted.value ORDER BY wanted.key
+            """
+        let list = String(decoding: try JSONText.encoded(keys), as: UTF8.self)
+        return try reading { try ArchiveRecord.fetchAll($0.cachedStatement(sql: sql), arguments: [list]) }.map(
+            \.archive)
+    }
+
+    /// Returns the newest archives, newest import first.
+    func newestArchives(_ count: Int) throws -> [Archive] {
+        let sql = "SELECT * FROM archive ORDER BY importedAt DESC, id DESC LIMIT ?"
+        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [count]) }.map(\.archive)
+    }
+
     /// Returns the archives that have one of these hashes, of which there may be a few thousand.
     func archives(sha256 hashes: Set<String>) throws -> [Archive] {
         guard !hashes.isEmpty else { return [] }

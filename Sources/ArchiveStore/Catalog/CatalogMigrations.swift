@@ -50,6 +50,21 @@ enum CatalogMigrations {
                     ) STRICT;
                     """)
         }
+        migrator.registerMigration("18 changes of files") {
+            // Counts what makes a filter of captures outdated, so that the archives without one are listed only after that.
+            let isOtherFile = """
+                NEW.key != OLD.key OR NEW.size != OLD.size OR NEW.linkedModifiedAt IS NOT OLD.linkedModifiedAt
+                """
+            let count = "BEGIN UPDATE revision SET number = number + 1 WHERE subject = 'files'; END"
+            try $0.execute(
+                sql: """
+                    INSERT INTO revision VALUES ('files', 0);
+                    CREATE TRIGGER fileInsert AFTER INSERT ON archive \(count);
+                    CREATE TRIGGER fileDelete AFTER DELETE ON archive \(count);
+                    CREATE TRIGGER fileUpdate AFTER UPDATE ON archive WHEN \(isOtherFile) \(count);
+                    CREATE TRIGGER captureFilterDelete AFTER DELETE ON captureFilter \(count);
+                    """)
+        }
         return migrator
     }
 

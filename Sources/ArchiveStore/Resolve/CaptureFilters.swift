@@ -64,6 +64,10 @@ final class CaptureFilters: Sendable {
         var filters: [String: Filter] = [:]
         /// The archives whose filters are damaged or don't fit in memory.
         var unusable: Set<String> = []
+        /// The stamps that the missing filters will have, by the archives' keys.
+        var missing: [String: String] = [:]
+        /// The counter of changes of files when the missing filters were listed.
+        var fileRevision: Int64 = -1
         /// The number of all their hashes.
         var count = 0
     }
@@ -92,31 +96,43 @@ final class CaptureFilters: Sendable {
     /// Returns the archives of the library that can have an entry with one of some hashes, newest import first.
     ///
     /// - Parameter hashes: `nil` if they aren't known.
-    func libraryArchives(mayHave hashes: [UInt32]?) throws -> [Archive] {
-        guard let hashes else { return try catalog.allArchives() }
+    func libraryArchives(mayHave hashes: [UInt32]?) throws -> [ArchiveTimes] {
+        guard let hashes else { return try catalog.times() }
         try readNew()
-        let (chosen, revision) = state.withLock { state in
-            let chosen = state.filters.compactMap { key, filter in
+        let chosen = state.withLock { state in
+            let matching = state.filters.compactMap { key, filter in
                 hashes.contains { filter.hashes.hasSorted($0) } ? key : nil
             }
-            return (chosen + state.unusable, state.revision)
+            return matching + state.unusable + state.missing.keys
         }
-        return try catalog.archives(chosen, orWithoutFilterUpTo: revision, stamp: "\(Stamp.version) ")
+        return try catalog.times(chosen)
     }
 
-    /// Reads the filters that were made since the last time.
+    /// Reads the filters that were made since the last time and, if files have changed, lists those that are missing.
     private func readNew() throws {
-        let known = state.withLock { $0.revision }
-        let rows = try catalog.reading { database in
-            try Row.fetchAll(
+        let known = state.withLock { (revision: $0.revision, fileRevision: $0.fileRevision) }
+        let (fileRevision, rows, missing) = try catalog.reading { database in
+            let fileRevision = try Int64.fetchOne(
+                database.cachedStatement(sql: "SELECT number FROM revision WHERE subject = 'files'"))
+            let rows = try Row.fetchAll(
                 database.cachedStatement(sql: "SELECT * FROM captureFilter WHERE revision > ? ORDER BY revision"),
-                arguments: [known])
+                arguments: [known.revision])
+            let missing =
+                fileRevision == known.fileRevision
+                ? nil : try MissingFilter.fetchAll(database, sql: MissingFilter.all, arguments: ["\(Stamp.version) "])
+            return (fileRevision ?? 0, rows, missing)
         }
-        guard !rows.isEmpty else { return }
+        guard !rows.isEmpty || missing != nil else { return }
         state.withLock { state in
-            for row in rows {
-                state.revision = max(state.revision, row.revision)
+            if let missing, fileRevision > state.fileRevision {
+                state.fileRevision = fileRevision
+                state.missing = Dictionary(missing.map { ($0.key, $0.stamp) }) { $1 }
+            }
+            // Another thread may have read later ones.
+            for row in rows where row.revision > state.revision {
+                state.revision = row.revision
                 state.count -= state.filters.removeValue(forKey: row.archiveKey)?.hashes.count ?? 0
+                if state.missing[row.archiveKey] == row.stamp { state.missing[row.archiveKey] = nil }
                 guard let filter = row.filter, state.count + filter.hashes.count <= Self.hashesMax else {
                     state.unusable.insert(row.archiveKey)
                     continue
@@ -205,24 +221,38 @@ extension [UInt32] {
     }
 }
 
+extension ArchiveTimes: FetchableRecord {
+    fileprivate static let columns = """
+        SELECT key, firstCapture, lastCapture, json_extract(findings, '$.error') > 0 AS hasErrors FROM archive
+        """
+    fileprivate static let order = "ORDER BY importedAt DESC, id DESC"
+}
+
 extension Catalog {
-    /// Returns archives by key, and all that have no filter of their file up to a revision, newest import first.
-    ///
-    /// - Parameter stamp: The start of the stamps of filters.
-    fileprivate func archives(
-        _ keys: [String], orWithoutFilterUpTo revision: Int64, stamp: String
-    ) throws -> [Archive] {
-        let list = String(decoding: try JSONText.encoded(keys), as: UTF8.self)
-        // The size and the time of an archive's file follow in the stamp.
-        let sql = """
-            SELECT archive.* FROM archive LEFT JOIN captureFilter ON archiveKey = key
-            WHERE key IN (SELECT value FROM json_each(:keys)) OR archiveKey IS NULL OR hashes IS NULL
-                OR revision > :revision OR stamp != :stamp || size || ' ' || coalesce(linkedModifiedAt, 0)
-            ORDER BY importedAt DESC, id DESC
-            """
-        return try reading {
-            try ArchiveRecord.fetchAll(
-                $0.cachedStatement(sql: sql), arguments: ["keys": list, "revision": revision, "stamp": stamp])
-        }.map(\.archive)
+    fileprivate func times() throws -> [ArchiveTimes] {
+        try reading {
+            try ArchiveTimes.fetchAll($0.cachedStatement(sql: "\(ArchiveTimes.columns) \(ArchiveTimes.order)"))
+        }
     }
+
+    /// Returns archives by key, newest import first.
+    fileprivate func times(_ keys: [String]) throws -> [ArchiveTimes] {
+        guard !keys.isEmpty else { return [] }
+        let list = String(decoding: try JSONText.encoded(keys), as: UTF8.self)
+        let sql = "\(ArchiveTimes.columns) WHERE key IN (SELECT value FROM json_each(?)) \(ArchiveTimes.order)"
+        return try reading { try ArchiveTimes.fetchAll($0.cachedStatement(sql: sql), arguments: [list]) }
+    }
+}
+
+/// An archive that has no filter of its present file.
+private struct MissingFilter: Decodable, FetchableRecord {
+    let key: String
+    /// The stamp that its filter will have.
+    let stamp: String
+
+    /// The argument is the start of the stamps.
+    static let all = """
+        SELECT key, wanted AS stamp FROM (SELECT key, ? || size || ' ' || coalesce(linkedModifiedAt, 0) AS wanted FROM archive)
+        LEFT JOIN captureFilter ON archiveKey = key WHERE archiveKey IS NULL OR captureFilter.stamp != wanted
+        """
 }

@@ -36,6 +36,15 @@ extension Resolver {
         try bestCopy(of: closestCopies(lookup, in: archives), lookup.check)
     }
 
+    /// Returns the best copy of the capture closest in time in the library.
+    func closestCopyInLibrary(_ lookup: CaptureLookup) throws -> Found? {
+        let chosen = try store.filters.libraryArchives(mayHave: lookup.matcher.hashes)
+        let nearest = NearestArchives(chosen, to: lookup.request.time, catalog: catalog)
+        let (copies, isAnyOpen) = try closestCopies(lookup, among: nearest)
+        if !isAnyOpen { try checkAvailability(ofAnyOf: catalog.archives(keys: chosen.map(\.key))) }
+        return try bestCopy(of: copies, lookup.check)
+    }
+
     /// Returns the first of several copies that is intact; if none is, the first.
     ///
     /// Reads a copy completely, unless nothing is wrong with its archive by its last verification, or there is no other.
@@ -50,11 +59,6 @@ extension Resolver {
             }
         }
         return intact ?? copies.first
-    }
-
-    /// Returns the archives of the library that can have captures of a URL, without opening them; newest import first.
-    package func archives(mayHave url: String) throws -> [Archive] {
-        try store.filters.libraryArchives(mayHave: CaptureMatcher(url: url).hashes)
     }
 
     /// Opens the archives whose files are available, those with the best copies first.
@@ -98,22 +102,34 @@ extension Resolver {
     }
 
     /// Returns the closest capture, followed by its copies in other archives.
-    ///
-    /// Opens only archives that can have captures of the URL, those with the nearest times first, until no other can have a
-    /// closer capture.
     private func closestCopies(
         _ lookup: CaptureLookup, in archives: [Archive],
         where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
     ) throws -> [Found] {
         let chosen = try store.filters.archives(archives, mayHave: lookup.matcher.hashes)
-        let nearest = chosen.map { (archive: $0, distance: CaptureRank.distanceMin(to: $0, from: lookup.request.time)) }
-            .sorted { $0.distance < $1.distance }
+        let nearest = NearestArchives(chosen, to: lookup.request.time, catalog: catalog)
+        let (copies, isAnyOpen) = try closestCopies(
+            lookup, among: nearest, amongSeveral: archives.count > 1, where: condition)
+        if !isAnyOpen { try checkAvailability(ofAnyOf: archives) }
+        return copies
+    }
+
+    /// Returns the closest capture, followed by its copies in other archives.
+    ///
+    /// Opens the archives with the nearest times first, until no other can have a closer capture.
+    ///
+    /// - Returns: Also whether an archive could be opened.
+    private func closestCopies(
+        _ lookup: CaptureLookup, among archives: NearestArchives, amongSeveral: Bool? = nil,
+        where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
+    ) throws -> (copies: [Found], isAnyOpen: Bool) {
+        var nearest = archives
         var candidates: [Found] = []
         var closest: CaptureRank?
         var isAnyOpen = false
-        for (archive, distance) in nearest {
+        while let (archive, distance) = try nearest.next() {
             if let closest, closest.distance < distance { break }
-            guard let index = try opened(archive, amongSeveral: archives.count > 1) else { continue }
+            guard let index = try opened(archive, amongSeveral: amongSeveral ?? (archives.count > 1)) else { continue }
             isAnyOpen = true
             guard let entry = try index.closestCapture(lookup, where: { condition(index, $0) }),
                 let rank = lookup.matcher.rank(of: entry, for: lookup.request.time)
@@ -121,13 +137,12 @@ extension Resolver {
             candidates.append((index, entry))
             closest = min(closest ?? rank, rank)
         }
-        if !isAnyOpen { try checkAvailability(ofAnyOf: archives) }
         candidates = candidates.map { ($0, CopyOrder($0.index.archive)) }.sorted { $0.1 < $1.1 }.map(\.0)
-        guard let best = Self.best(of: candidates, for: lookup) else { return [] }
+        guard let best = Self.best(of: candidates, for: lookup) else { return ([], isAnyOpen) }
         let copies = candidates.filter {
             $0.index.archive.key != best.index.archive.key && $0.entry.copyIdentity == best.entry.copyIdentity
         }
-        return [best] + copies
+        return ([best] + copies, isAnyOpen)
     }
 
     /// Returns the closest capture of each archive.
@@ -278,18 +293,5 @@ extension IndexedArchive {
 
     func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> CDXJEntry? {
         try wacz.fuzzyCapture(matching: match, at: lookup.request.time, assumesSorted: assumesSorted, lookup.check)
-    }
-}
-
-extension CaptureRank {
-    /// Returns the least distance that a capture in an archive can have; see `distance`.
-    fileprivate static func distanceMin(to archive: Archive, from time: CaptureTimestamp?) -> UInt64 {
-        // The times of an archive with a damaged index may be wrong.
-        guard archive.findingCounts.error == 0,
-            let first = archive.summary.firstCapture.flatMap(CaptureTimestamp.init(digits:)),
-            let last = archive.summary.lastCapture.flatMap(CaptureTimestamp.init(digits:))
-        else { return 0 }
-        guard let time else { return CaptureRank.distance(to: last, from: nil) }
-        return time < first ? distance(to: first, from: time) : last < time ? distance(to: last, from: time) : 0
     }
 }

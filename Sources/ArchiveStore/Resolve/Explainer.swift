@@ -38,7 +38,9 @@ struct Explainer {
     private static let attemptsMax = 5
     private static let offersMax = 5
     /// The maximum number of archives of the library to search at once.
-    static let archivesMax = 1000
+    static let archivesMax = 100
+    /// How many archives are searched that have nothing of the domain. Their pages may link to the URL.
+    private static let otherArchivesMax = 10
     /// The maximum number of captures of a site to count.
     static let siteCapturesMax = 5000
 
@@ -48,14 +50,13 @@ struct Explainer {
     ) throws {
         (self.resolver, self.request, self.check) = (resolver, request, check)
         if replayable == nil,
-            let owner = try resolver.closestCopy(
-                CaptureLookup(request, check), in: resolver.archives(mayHave: request.url))
+            let owner = try resolver.closestCopyInLibrary(CaptureLookup(request, check))
         {
             indexes = [owner.index]
             result = Explanation(url: request.url, time: request.time, replayable: .archive(owner.index.archive))
             return
         }
-        let archives = try replayable?.archives ?? Array(resolver.catalog.allArchives().prefix(Self.archivesMax))
+        let archives = try replayable?.archives ?? Self.likelyArchives(for: request.url, resolver)
         let states = archives.map { ($0, $0.availability(in: resolver.layout)) }
         indexes = try resolver.readable(states.filter { $0.1 == .available }.map(\.0))
         result = Explanation(url: request.url, time: request.time, replayable: replayable)
@@ -65,6 +66,19 @@ struct Explainer {
         if !unavailable.isEmpty {
             result.reasons.append(.unavailable(Explanation.UnavailableArchives(archives: unavailable)))
         }
+    }
+
+    /// Returns the archives of the library that say most about a URL: those with captures of its host, then of the domains
+    /// above it, then the newest.
+    private static func likelyArchives(for url: String, _ resolver: Resolver) throws -> [Archive] {
+        var keys: [String] = []
+        for hash in CaptureHashes.ofDomains(of: url) where keys.count < archivesMax {
+            let more = try resolver.store.filters.libraryArchives(mayHave: [hash]).map(\.key)
+            keys += more.filter { !keys.contains($0) }.prefix(archivesMax - keys.count)
+        }
+        let newest = try resolver.catalog.newestArchives(archivesMax).filter { !keys.contains($0.key) }
+        return try resolver.catalog.archives(keys: keys)
+            + newest.prefix(min(otherArchivesMax, archivesMax - keys.count))
     }
 
     mutating func run(_ library: LibrarySearch) throws -> Explanation {

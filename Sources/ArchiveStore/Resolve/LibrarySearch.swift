@@ -22,7 +22,7 @@ struct LibrarySearch {
 
     /// Returns the archives with captures of the URL that aren't error pages, and the closest capture of each.
     ///
-    /// Searches the newest archives first. Of equal captures, lists those of the best copies first; see `CopyOrder`. An
+    /// Searches the archives with the nearest times first. Of equal captures, lists those of the best copies first; see `CopyOrder`. An
     /// archive that can't be read is skipped.
     ///
     /// - Returns: No evidence if there are none.
@@ -30,15 +30,17 @@ struct LibrarySearch {
         with url: String, besides own: [Archive]
     ) throws -> (evidence: Explanation.OtherArchives?, offers: [Explanation.Offer]) {
         let keys = Set(own.map(\.key))
-        let others = try resolver.archives(mayHave: url).filter { !keys.contains($0.key) }
         let end = end
         let isWanted = isWanted
         let check = CancellationCheck { isWanted() && ContinuousClock.now < end }
         let lookup = CaptureLookup(ArchiveStore.CaptureRequest(url: url, time: time), check)
+        let others = try resolver.store.filters.libraryArchives(mayHave: lookup.matcher.hashes)
+            .filter { !keys.contains($0.key) }
+        var nearest = NearestArchives(others, to: time, catalog: resolver.catalog)
         var searched = 0
         var found: [Found] = []
-        for archive in others.prefix(Explainer.archivesMax)
-        where archive.availability(in: resolver.layout) == .available {
+        while searched < Explainer.archivesMax, let (archive, _) = try nearest.next() {
+            guard archive.availability(in: resolver.layout) == .available else { continue }
             do {
                 let index = try resolver.openArchives.lookups(archive)
                 let entry = try index.closestCapture(lookup) { !$0.isErrorPage }

@@ -66,8 +66,11 @@ struct CaptureCall: Sendable {
         _ wanted: ArchiveStore.CaptureRequest, to url: String, orWith fields: HTTPFields
     ) async throws -> (archive: Archive, entry: CDXJEntry) {
         let found = try await site.blocking.long {
-            try site.store.resolver.closestCapture(
-                wanted, in: archives(for: wanted.url), isWanted: { client.isThere })
+            switch scope {
+            case .all: try site.store.resolver.closestCaptureInLibrary(wanted, isWanted: { client.isThere })
+            case .one(let replayable):
+                try site.store.resolver.closestCapture(wanted, in: replayable.archives, isWanted: { client.isThere })
+            }
         }
         guard let found else { throw Self.notCaptured(url, fields: fields) }
         return found

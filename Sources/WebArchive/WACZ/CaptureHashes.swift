@@ -97,10 +97,21 @@ package struct CaptureHashes: Sendable {
 
     private static let domainsMax = 128
 
-    fileprivate static func hash(ofDomain domain: String) -> UInt32 {
-        let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
+    fileprivate static func hash(ofDomain domain: String) -> UInt32 { Kind.host.hash(withoutWWW(domain).utf8) }
+
+    /// Returns hashes of the host of a URL, without `www.`, and of the domains above it that have a dot. Archives with
+    /// captures of the host or the domain have them.
+    package static func ofDomains(of url: String) -> [UInt32] {
+        guard let host = host(of: url).map(withoutWWW) else { return [] }
+        return domains(of: host).filter { $0 == host || $0.utf8.contains(UInt8(ascii: ".")) }.map {
+            Kind.host.hash($0.utf8)
+        }
+    }
+
+    private static func withoutWWW(_ host: String) -> String {
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         let isWWW = labels.count > 1 && labels[0].hasPrefix("www") && labels[0].dropFirst(3).allSatisfy(\.isNumber)
-        return Kind.host.hash((isWWW ? labels.dropFirst().joined(separator: ".") : domain).utf8)
+        return isWWW ? labels.dropFirst().joined(separator: ".") : host
     }
 
     fileprivate static func hash(ofKey key: String) -> UInt32 { Kind.key.hash(key.utf8) }

@@ -151,7 +151,7 @@ enum ZIPSniffer {
         guard head.starts(with: [0x50, 0x4B]) else {
             return notZIP(
                 "this isn't a WACZ file",
-                hint: "choose a WACZ file; `replayhost import` also takes WARC and ARC files")
+                hint: "choose a WACZ, WARC or ARC file")
         }
         return WebArchiveError(
             code: .truncated, problem: "the file is incomplete: its ZIP directory is missing",

@@ -54,6 +54,7 @@ struct CaptureFiltersTests {
             .min { $0.1 < $1.1 }?.0
     }
 
+    /// - Parameter archives: All of the library.
     private func expectSameAnswers(_ archives: [Archive], _ random: inout SeededGenerator, questions: Int = 60) throws {
         for _ in 0..<questions {
             var url = Self.urls.randomElement(using: &random) ?? ""
@@ -70,6 +71,9 @@ struct CaptureFiltersTests {
             let found = try store.resolver.closestCapture(request, in: archives)
             let expected = try askedOneByOne(request, archives)
             #expect(found?.entry == expected?.entry && found?.archive.key == expected?.archive.key, "\(request)")
+            let inLibrary = try store.resolver.closestCaptureInLibrary(request)
+            #expect(
+                inLibrary?.entry == expected?.entry && inLibrary?.archive.key == expected?.archive.key, "\(request)")
             let opened = try store.resolver.openCapture(request, in: archives, allowsFuzzyMatch: true)
             if let expected { #expect(opened?.entry.url == expected.entry.url, "\(request)") }
             if expected == nil {
@@ -121,7 +125,7 @@ struct CaptureFiltersTests {
         func expectAll() throws {
             for url in Self.urls + ["http://linked.example/", "http://none.example/"] {
                 let request = ArchiveStore.CaptureRequest(url: url, time: nil)
-                let found = try store.resolver.closestCapture(request, in: store.resolver.archives(mayHave: url))
+                let found = try store.resolver.closestCaptureInLibrary(request)
                 let expected = try askedOneByOne(request, store.catalog.allArchives())
                 #expect(found?.entry == expected?.entry && found?.archive.id == expected?.archive.id, "\(url)")
             }
