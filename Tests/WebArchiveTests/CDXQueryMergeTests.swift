@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import WebArchive
@@ -69,6 +70,37 @@ struct CDXQueryMergeTests {
                 }, CDXQuerySource(name: "one", wacz: wacz),
             ], namesSources: true, temporaryFolder: "/")
         #expect(code { _ = try run.next() } == .io)
+    }
+
+    /// Of the captures of one URL in many archives, the lines are kept, not the archives.
+    @Test func manyArchivesWithOneURLAreClosed() throws {
+        let opened = Mutex<[Weak]>([])
+        let sources = (0..<200).map { number in
+            CDXQuerySource(name: "s\(number)") { () throws(WebArchiveError) in
+                do {
+                    // Two of them have the same time.
+                    let wacz = try Self.archive(number % 100 / 2, 2, sorted: number % 7 != 0)
+                    opened.withLock { $0.append(Weak(value: wacz.source as AnyObject)) }
+                    return (wacz, false)
+                } catch {
+                    throw WebArchiveError(code: .io, problem: "\(error)", file: "s\(number)")
+                }
+            }
+        }
+        let query = try CDXQuery(
+            parameters: [("url", "http://a.org/1000"), ("output", "text"), ("fl", "timestamp,source")])
+        let run = CDXQueryRun(query, sources: sources, namesSources: true, temporaryFolder: "/")
+        let first = try #require(try run.next())
+        #expect(opened.withLock { all in all.count { $0.value != nil } } == 0)
+        let text = try String(decoding: first, as: UTF8.self) + CDXQueries.text(run)
+        let expected = (0..<200).map { (time: 10 + $0 % 100 / 2, source: $0) }.sorted {
+            ($0.time, $0.source) < ($1.time, $1.source)
+        }
+        #expect(text == expected.map { "202301010000\($0.time) s\($0.source)\n" }.joined())
+    }
+
+    private struct Weak {
+        weak var value: AnyObject?
     }
 
     @Test func queryWithoutArchivesReturnsNothing() throws {

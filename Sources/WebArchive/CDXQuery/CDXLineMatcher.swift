@@ -6,6 +6,8 @@ struct CDXLineMatcher: Sendable {
     let ranges: [CDXJRange]
     /// The matcher of an exact query.
     private let captures: CaptureMatcher?
+    /// Whether the lines are captures of one URL.
+    var isExact: Bool { captures != nil }
 
     init(_ query: CaptureQuery) {
         captures = query.matchType == .exact ? CaptureMatcher(url: query.url) : nil

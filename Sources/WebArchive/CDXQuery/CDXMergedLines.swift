@@ -1,7 +1,7 @@
 /// The matching lines of several archives, sorted by key and timestamp. Use it from one thread at a time.
 ///
-/// Reads indexes that can be searched in parallel. Reads and sorts the others completely before the first line, in
-/// temporary files if necessary.
+/// Reads indexes that can be searched in parallel, and keeps their archives open. Reads and sorts the others completely
+/// before the first line, in temporary files if necessary; also the captures of one URL in many archives.
 final class CDXMergedLines {
     /// Whether a searched index turned out to be unsorted or damaged. It's scanned from then on.
     private(set) var foundFault = false
@@ -12,6 +12,8 @@ final class CDXMergedLines {
     /// The archives; `nil` after they have been opened.
     private var sources: [CDXQuerySource]?
     private let merge = CDXJMerge()
+    /// The maximum number of archives to keep open for the captures of one URL.
+    private static let openMax = 64
 
     init(
         _ sources: [CDXQuerySource], _ matcher: CDXLineMatcher, temporaryFolder: String, limits: Limits,
@@ -34,12 +36,20 @@ final class CDXMergedLines {
     }
 
     private func open(_ sources: [CDXQuerySource]) throws(WebArchiveError) {
-        var scanned: CDXJSorter?
+        let closesArchives = matcher.isExact && sources.count > Self.openMax
+        var sorter: CDXJSorter?
         for (number, source) in sources.enumerated() {
             guard let (wacz, assumesSorted) = try source.open() else { continue }
             if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
+                    if closesArchives {
+                        var lines = sorter ?? CDXJSorter(folder: temporaryFolder, limits: limits)
+                        sorter = nil
+                        while let line = try searched(reader, wacz) { try lines.add(line + Self.mark(number)) }
+                        sorter = lines
+                        continue
+                    }
                     // Only `self` uses the merge, so the reader can't outlive it.
                     try merge.add { [unowned self] () throws(WebArchiveError) in
                         try searched(reader, wacz).map { CDXJMerge.Line(bytes: $0, source: number) }
@@ -47,20 +57,20 @@ final class CDXMergedLines {
                 }
             } else {
                 // Plain URLs sort differently from SURTs, so the lines need sorting.
-                var sorter = scanned ?? CDXJSorter(folder: temporaryFolder, limits: limits)
-                scanned = nil
-                try scan(wacz, source: number, into: &sorter)
-                scanned = sorter
+                var lines = sorter ?? CDXJSorter(folder: temporaryFolder, limits: limits)
+                sorter = nil
+                try scan(wacz, source: number, into: &lines)
+                sorter = lines
             }
         }
-        if let lines = try scanned?.sorted() {
+        if let lines = try sorter?.sorted() {
             try merge.add { () throws(WebArchiveError) in try lines.next().map { Self.unmarked($0.bytes[...]) } }
         }
     }
 
     private func scan(_ wacz: WACZFile, source: Int, into sorter: inout CDXJSorter) throws(WebArchiveError) {
         let reader = wacz.makeCaptureReader()
-        let mark = Array(" \(source)".utf8)
+        let mark = Self.mark(source)
         while let (entry, _) = try reader.next() {
             try progress.step()
             let line = entry.canonicalLine(from: reader.lastLine)
@@ -81,6 +91,8 @@ final class CDXMergedLines {
             throw error
         }
     }
+
+    private static func mark(_ source: Int) -> [UInt8] { Array(" \(source)".utf8) }
 
     /// Removes the archive's number from the end of a line.
     static func unmarked(_ line: ArraySlice<UInt8>) -> CDXJMerge.Line {
