@@ -101,15 +101,21 @@ package final class OpenArchives: Sendable {
     }
     private let state = Mutex(State())
     private let packagesMax: Int
+    private let bytesMax: Int
     private let recheckInterval: Duration
 
     /// - Parameters:
-    ///   - packagesMax: The maximum number of open packages; each has up to three files.
+    ///   - packagesMax: The maximum number of open packages; each has up to three descriptors.
+    ///   - bytesMax: The memory that open packages take at most, with the parts of indexes that are kept.
     ///   - recheckInterval: How long a cached file is used without checking the catalog and its index files.
-    init(layout: StoreLayout, catalog: Catalog, packagesMax: Int = 128, recheckInterval: Duration = .seconds(1)) {
+    init(
+        layout: StoreLayout, catalog: Catalog, packagesMax: Int = 128, bytesMax: Int = 48 << 20,
+        recheckInterval: Duration = .seconds(1)
+    ) {
         self.layout = layout
         self.catalog = catalog
         self.packagesMax = packagesMax
+        self.bytesMax = bytesMax
         self.recheckInterval = recheckInterval
     }
 
@@ -190,7 +196,7 @@ package final class OpenArchives: Sendable {
                 guard state.known[archive.key] === known else { return }
                 state.packages[archive.key] = OpenPackage(indexed: opened, usedAt: .now, checkedAt: .now)
                 state.packages.evict(
-                    to: packagesMax, costMax: Self.entriesMax, keeping: archive.key, cost: \.indexed.entryCount,
+                    to: packagesMax, costMax: bytesMax, keeping: archive.key, cost: \.indexed.byteCount,
                     usedAt: \.usedAt)
             }
             return opened
@@ -248,8 +254,8 @@ package final class OpenArchives: Sendable {
         }
     }
 
-    /// Closes linked files that haven't been used for a while, so that their drives can be unmounted, and deleted
-    /// files, whose disk space is only freed then.
+    /// Closes linked files that haven't been used for a while, so that their drives can be unmounted, deleted files, whose
+    /// disk space is only freed then, and packages whose indexes have grown in memory.
     func releaseUnused(now: ContinuousClock.Instant) {
         // Event loops use this lock, and checking a file can take long, so only the lists are read under it.
         let (files, packages) = state.withLock { ($0.files, $0.packages) }
@@ -268,6 +274,8 @@ package final class OpenArchives: Sendable {
             for (key, open) in unusedPackages where state.packages[key]?.usedAt == open.usedAt {
                 state.packages[key] = nil
             }
+            state.packages.evict(
+                to: packagesMax, costMax: bytesMax, keeping: nil, cost: \.indexed.byteCount, usedAt: \.usedAt)
         }
     }
 
@@ -286,8 +294,6 @@ package final class OpenArchives: Sendable {
 
     private static let idle = Duration.seconds(2)
     private static let filesMax = 256
-    /// The maximum number of ZIP entries and resources of all open packages: about 60 MB of memory.
-    private static let entriesMax = 200_000
     /// The maximum size of all simplified directories.
     private static let tailBytesMax = 32 << 20
 }
@@ -296,7 +302,7 @@ extension Dictionary {
     /// Removes the least recently used values, except that of `key`, until there are at most `countMax` with a total
     /// cost of at most `costMax`.
     fileprivate mutating func evict(
-        to countMax: Int, costMax: Int, keeping key: Key, cost: (Value) -> Int,
+        to countMax: Int, costMax: Int, keeping key: Key?, cost: (Value) -> Int,
         usedAt: (Value) -> ContinuousClock.Instant
     ) {
         var total = values.reduce(0) { $0 + cost($1) }

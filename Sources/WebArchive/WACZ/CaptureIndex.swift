@@ -59,6 +59,19 @@ final class CaptureIndex: Sendable {
         }
     }
 
+    /// The size in bytes of what lookups keep in memory.
+    var keptByteCount: Int {
+        // While the indexes are being opened, there is nothing yet.
+        let blocks = state.withLockIfAvailable { state in
+            guard case .open(let opened, _) = state else { return 0 }
+            return opened.indexes.reduce(0) { sum, index in
+                guard case .zipNum(let zipNum) = index else { return sum }
+                return sum + zipNum.cachedByteCount
+            }
+        }
+        return (blocks ?? 0) + times.withLock { $0?.times.byteCount ?? 0 }
+    }
+
     /// Returns the times of a URL's captures if they were kept.
     func times(of url: String) -> CaptureTimes? { times.withLock { $0?.url == url ? $0?.times : nil } }
 

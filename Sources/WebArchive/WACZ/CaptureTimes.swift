@@ -2,6 +2,8 @@
 struct CaptureTimes: Sendable {
     /// In order, at least one.
     private let times: [CaptureTimestamp]
+    /// The size in memory.
+    var byteCount: Int { times.count * MemoryLayout<CaptureTimestamp>.stride }
 
     /// The number of captures of a URL for which times are kept. With fewer, reading them again is as fast.
     static let kept = 1000...1_000_000

@@ -25,6 +25,9 @@ public struct WACZFile: Sendable {
     /// The indexes for lookups, shared by all copies of the value.
     var captureIndex: CaptureIndex
 
+    /// The size in bytes of what lookups keep in memory, shared by all copies of the value.
+    package var keptByteCount: Int { captureIndex.keptByteCount }
+
     /// The byte source of the file.
     public var source: any ByteSource { directory.source }
     /// The name shown in error messages.

@@ -45,6 +45,33 @@ struct OpenArchivesTests {
         #expect(try opening(open, archives[1]) != ObjectIdentifier(first[1].source as AnyObject))
     }
 
+    /// Blocks of their indexes are kept after lookups, and count.
+    @Test func closesArchivesWhoseIndexesGrew() throws {
+        let (test, archives) = try filled(4, layout: .zipNum)
+        func byteCount(_ open: OpenArchives) throws -> Int {
+            try archives.reduce(0) { try $0 + open.lookups($1).byteCount }
+        }
+        func lookUp(_ open: OpenArchives) throws {
+            for archive in archives {
+                let indexed = try open.lookups(archive)
+                _ = try indexed.wacz.captures(ofURL: "http://example.org/1", assumesSorted: indexed.assumesSorted)
+            }
+        }
+        let all = OpenArchives(layout: test.layout, catalog: test.store.catalog)
+        let opened = try byteCount(all)
+        try lookUp(all)
+        let grown = try byteCount(all)
+        #expect(grown > opened)
+        let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, bytesMax: (opened + grown) / 2)
+        weak let oldest = try open.wacz(of: archives[0]).source as? FileByteSource
+        _ = try byteCount(open)
+        #expect(oldest != nil)
+        try lookUp(open)
+        weak let newest = try open.wacz(of: archives[3]).source as? FileByteSource
+        open.releaseUnused(now: .now)
+        #expect(oldest == nil && newest != nil)
+    }
+
     @Test func concurrentRequestsOpenOnce() throws {
         let (test, archives) = try filled(1)
         for _ in 0..<20 {
