@@ -180,7 +180,7 @@ struct JobsCommandTests {
         let store = try CommandStore()
         for number in 1...5 {
             try GeneratedArchive(seed: UInt64(number)).write(
-                withHole: 3 << 30, to: store.folder.path("large/\(number).wacz"))
+                withHole: 1 << 30, to: store.folder.path("large/\(number).wacz"))
         }
         let imported = try await store.run("import", "--link", "large")
         try #require(imported.code == 0, "\(imported.errors)")

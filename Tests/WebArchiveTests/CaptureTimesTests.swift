@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import WebArchive
@@ -42,6 +43,12 @@ struct CaptureTimesTests {
             return [time - 1, time, time + 3_600_000].map { CaptureTimestamp(millisecondsSince1970: $0) }
         }
 
+    /// A deflated index has no table of times, so each lookup reads all lines. Only `CASES=all` tries all moments with it.
+    private static func moments(_ layout: String) -> [CaptureTimestamp?] {
+        if layout != "deflated" || Cases.areAll { return moments }
+        return stride(from: 0, to: moments.count, by: 5).map { moments[$0] }
+    }
+
     @Test(arguments: ["plain", "zipnum", "deflated"])
     func closestCaptureIsThatOfTheWholeList(_ layout: String) throws {
         let wacz = try Self.archive(layout)
@@ -49,10 +56,10 @@ struct CaptureTimesTests {
         let check = CancellationCheck()
         try wacz.prepareTimes(matching: matcher, assumesSorted: true, check)
         #expect((wacz.captureIndex.times(of: Self.url) != nil) == (layout != "deflated"))
-        for moment in Self.moments {
-            for condition in [{ _ in true }, { $0 % 100 == 3 }, { $0 == 1499 }, { _ in false }] as [(Int) -> Bool] {
-                let candidates = Self.captures.filter { $0.method == nil && condition($0.offset) }
-                let best = candidates.map(\.time).max { other, one in one.isBetter(than: other, for: moment) }
+        for condition in [{ _ in true }, { $0 % 100 == 3 }, { $0 == 1499 }, { _ in false }] as [(Int) -> Bool] {
+            let candidates = Self.captures.filter { $0.method == nil && condition($0.offset) }.map(\.time)
+            for moment in Self.moments(layout) {
+                let best = candidates.max { other, one in one.isBetter(than: other, for: moment) }
                 let found = try wacz.closestCapture(
                     matching: matcher, at: moment, assumesSorted: true, check
                 ) { condition(Int($0.offset)) }
@@ -64,13 +71,14 @@ struct CaptureTimesTests {
     @Test(arguments: zip(["plain", "zipnum", "deflated"], [1, 1000, 10]))
     func windowIsThatOfTheWholeList(_ layout: String, _ limit: Int) throws {
         let matcher = CaptureMatcher(url: Self.url)
-        let spans = Self.moments.flatMap { moment -> [CaptureWindow.Span] in
+        let spans = Self.moments(layout).flatMap { moment -> [CaptureWindow.Span] in
             moment.map { [.around($0), .before($0), .after($0)] } ?? [.first, .around(nil)]
         }
         let wacz = try Self.archive(layout)
+        let captures = Self.captures.sorted { $0.time < $1.time }
         for span in spans {
             var expected = CaptureWindow(span, limit: limit)
-            for capture in Self.captures.sorted(by: { $0.time < $1.time }) {
+            for capture in captures {
                 expected.add(at: capture.time, archive: 0) {
                     CDXJEntry(
                         urlKey: "", timestamp: Self.timestamp(capture.time), url: "", filename: "",

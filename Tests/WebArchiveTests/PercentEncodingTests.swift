@@ -41,7 +41,7 @@ struct PercentEncodingTests {
         return output.count == bytes.count ? output : decodedInRounds(output)
     }
 
-    /// Each case takes milliseconds in linear time, and hours in quadratic time.
+    /// Each case takes milliseconds in linear time, and many minutes in quadratic time.
     @Test(arguments: [
         ("http://a.example/", "%25"), ("http://a.example/?", "%25"), ("http://a.example/?", "cfid="),
         ("http://a.example/?x=", "sid="), ("http://a.example/", "/"), ("http://a.example/", "(/)/"),
@@ -49,7 +49,7 @@ struct PercentEncodingTests {
     ])
     func longURLsTakeLinearTime(_ start: String, _ repeated: String) {
         var url = start
-        while url.utf8.count < 1 << 20 { url += repeated == "%25" ? "25" : repeated }
+        while url.utf8.count < 1 << 18 { url += repeated == "%25" ? "25" : repeated }
         if repeated == "%25" { url = start + "%" + url.dropFirst(start.count) }
         #expect(SURT.pythonKey(for: url)?.isEmpty == false)
     }
