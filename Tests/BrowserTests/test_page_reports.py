@@ -1,6 +1,7 @@
 """Archived pages report their URLs. The viewer shows only what the index confirms."""
 
 import re
+from itertools import product
 from urllib.parse import urlsplit
 
 import pytest
@@ -67,13 +68,23 @@ NOT_IN_THE_INDEX = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["load", "replace-url"])
-def test_url_is_shown_as_the_index_spells_it(viewer, kind):
+KINDS = ["load", "replace-url"]
+
+
+def return_to_first(viewer):
+    send_from_page(viewer, load(FIRST, "First"))
+    expect_confirmed(viewer, FIRST)
+    expect(viewer.page).to_have_title("First – Site")
+
+
+def test_url_is_shown_as_the_index_spells_it(viewer):
     """With the fragment that the page reports."""
-    for number, url in enumerate(SPELLINGS):
-        send_from_page(viewer, {**load(f"{url}#{number}"), "wb_type": kind})
-        expect_confirmed(viewer, f"{SECOND}#{number}")
-        expect(viewer.page).not_to_have_title(re.compile("bank"))
+    for kind in KINDS:
+        for number, url in enumerate(SPELLINGS):
+            send_from_page(viewer, {**load(f"{url}#{number}"), "wb_type": kind})
+            expect_confirmed(viewer, f"{SECOND}#{number}")
+            expect(viewer.page).not_to_have_title(re.compile("bank"))
+        return_to_first(viewer)
 
 
 def test_url_of_pushstate_is_shown_as_the_index_spells_it(viewer):
@@ -81,10 +92,9 @@ def test_url_of_pushstate_is_shown_as_the_index_spells_it(viewer):
     expect_confirmed(viewer, f"{SECOND}#part")
 
 
-@pytest.mark.parametrize("kind", ["load", "replace-url"])
-def test_url_that_is_not_in_the_index_is_not_shown(viewer, kind):
+def test_url_that_is_not_in_the_index_is_not_shown(viewer):
     hint = viewer.page.get_by_text(CHANGED)
-    for url in NOT_IN_THE_INDEX:
+    for kind, url in product(KINDS, NOT_IN_THE_INDEX):
         send_from_page(viewer, {**load(url, "Bank"), "wb_type": kind})
         expect(hint).to_be_visible()
         expect_confirmed(viewer, FIRST)
@@ -172,9 +182,9 @@ class Requests:
         self.urls = []
         page.on("request", lambda request: self.urls.append(request.url))
 
-    def expect_few(self):
+    def expect_few(self, kind="all kinds"):
         paths = [urlsplit(url).path for url in self.urls]
-        assert len(paths) < REQUESTS_MAX, f"{len(paths)} requests, such as {paths[-5:]}"
+        assert len(paths) < REQUESTS_MAX, f"{kind}: {len(paths)} requests, such as {paths[-5:]}"
 
 
 def flood(viewer, message, count=MESSAGES):
@@ -202,17 +212,19 @@ FLOODS = {
 }
 
 
-@pytest.mark.parametrize("kind", FLOODS)
-def test_flood_of_messages_causes_few_requests(host, viewer, kind):
-    """In the end, the newest confirmed URL is shown."""
+def test_flood_of_messages_causes_few_requests(host, viewer):
+    """Of each kind in turn. In the end, the newest confirmed URL is shown."""
     requests = Requests(viewer.page)
-    flood(viewer, FLOODS[kind].replace("COLLECTION", host.archive("site")["replayCollection"]))
-    last = [{"wb_type": "hashchange", "hash": "#part"}, {"wb_type": "title", "title": "Last"}]
-    send_from_page(viewer, load(SECOND, "Second"), *last)
-    expect_confirmed(viewer, f"{SECOND}#part")
-    expect(viewer.page).to_have_title("Last – Site")
-    expect(viewer.page.locator(".panel")).to_have_count(0)
-    requests.expect_few()
+    for kind, message in FLOODS.items():
+        requests.urls.clear()
+        flood(viewer, message.replace("COLLECTION", host.archive("site")["replayCollection"]))
+        last = [{"wb_type": "hashchange", "hash": "#part"}, {"wb_type": "title", "title": "Last"}]
+        send_from_page(viewer, load(SECOND, "Second"), *last)
+        expect_confirmed(viewer, f"{SECOND}#part")
+        expect(viewer.page).to_have_title("Last – Site")
+        expect(viewer.page.locator(".panel")).to_have_count(0)
+        requests.expect_few(kind)
+        return_to_first(viewer)
 
 
 def test_flood_of_all_messages_ends_with_the_newest(viewer):
@@ -253,22 +265,23 @@ def test_text_of_findings_is_shown_without_control_characters(host, viewer):
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\x7f-\x9f]", page.locator("body").inner_text())
 
 
-@pytest.mark.parametrize("reason, text", [
-    ("noPDFReader", "2 PDFs can't be searched: pdftotext isn't installed"),
-    ("noPDFSandbox", "2 PDFs can't be searched: no sandbox for pdftotext works on this system."
-        " For details, run replayhost doctor"),
-    ("encryptedPDF", None)])
-def test_archive_page_says_why_pdfs_were_not_read(host, viewer, reason, text):
+def test_archive_page_says_why_pdfs_were_not_read(host, viewer):
     page = viewer.page
     details = host.archive("site")
-    details["text"] = {**details.get("text", {}), "withoutText": {reason: 2}}
     page.route("**/api/archives/site", lambda route: route.fulfill(json=details))
     page.goto(page.url.split("#")[0] + "#view=details")
-    page.reload()
     facts = page.locator(".facts > div")
-    expect(facts.filter(has_text="Captured")).to_be_visible()
-    found = facts.filter(has=page.get_by_text("Search", exact=True)).locator("dd")
-    if text is None:
-        expect(found).to_have_count(0)
-    else:
-        expect(found).to_have_text(text)
+    for reason, text in [
+        ("noPDFReader", "2 PDFs can't be searched: pdftotext isn't installed"),
+        ("noPDFSandbox", "2 PDFs can't be searched: no sandbox for pdftotext works on this system."
+            " For details, run replayhost doctor"),
+        ("encryptedPDF", None),
+    ]:
+        details["text"] = {**details.get("text", {}), "withoutText": {reason: 2}}
+        page.reload()
+        expect(facts.filter(has_text="Captured")).to_be_visible()
+        found = facts.filter(has=page.get_by_text("Search", exact=True)).locator("dd")
+        if text is None:
+            expect(found).to_have_count(0)
+        else:
+            expect(found).to_have_text(text)
