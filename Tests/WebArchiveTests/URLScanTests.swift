@@ -54,10 +54,11 @@ struct URLScanTests {
         return lines.sorted { ($0.key, $0.timestamp, $0.offset) < ($1.key, $1.timestamp, $1.offset) }
     }()
 
-    static let layouts = IndexBuilder.layouts(lines.map(\.text)).map(\.name)
+    static let archives = IndexBuilder.layouts(lines.map(\.text))
+    static let layouts = archives.map(\.name)
 
     static func source(_ layout: String) throws -> CDXQuerySource {
-        let found = try #require(IndexBuilder.layouts(lines.map(\.text)).first { $0.name == layout })
+        let found = try #require(archives.first { $0.name == layout })
         return CDXQuerySource(name: layout, wacz: try IndexBuilder.open(found.entries))
     }
 
@@ -169,7 +170,7 @@ struct URLScanTests {
     /// A scan that pauses whenever it may still finds everything, once.
     @Test(arguments: ["plain", "zipnum", "deflated"])
     func pausesLoseNothing(_ layout: String) throws {
-        let many = (0..<5000).map { number in
+        let many = (0..<2000).map { number in
             let name = String(format: "%05d", number)
             return IndexBuilder.line(
                 "org,many)/\(name)", "20230101000000", url: "https://many.org/\(name)", offset: number)
@@ -177,12 +178,12 @@ struct URLScanTests {
         let entries = try #require(IndexBuilder.layouts(many).first { $0.name == layout }).entries
         let sources = try [Self.source("plain"), CDXQuerySource(name: "many", wacz: IndexBuilder.open(entries))]
         var filter = URLFilter()
-        filter.text = "many.org/0499"
-        #expect(try Self.offsets(filter, sources, pauses: true) == Array(4990..<5000))
+        filter.text = "many.org/0199"
+        #expect(try Self.offsets(filter, sources, pauses: true) == Array(1990..<2000))
         filter.text = "nowhere"
         #expect(try Self.offsets(filter, sources, pauses: true) == [])
         filter.text = ""
-        let all = Self.lines.filter { !$0.url.hasPrefix("urn:") }.map(\.offset) + Array(0..<5000)
+        let all = Self.lines.filter { !$0.url.hasPrefix("urn:") }.map(\.offset) + Array(0..<2000)
         #expect(try Self.offsets(filter, sources, pageSize: 100, pauses: true).sorted() == all.sorted())
     }
 
