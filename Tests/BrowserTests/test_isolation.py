@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ import pytest
 from support.archives import write_archive, write_captures
 from support.browser import Browser
 from support.expecting import expect
+from support.host import Host
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, ORIGINS
 from support.viewer import Viewer
@@ -29,22 +31,41 @@ def open_archive(page, host, identifier, mode):
     return Viewer(page)
 
 
-@pytest.fixture(params=MODES)
-def two_tabs(request, host, browser):
-    """sample.wacz and second.wacz, with captures of the same URLs, open in two tabs, in each replay mode."""
+@dataclass
+class TwoTabs:
+    host: Host
+    browser: Browser
+    first: Viewer
+    second: Viewer
+
+
+@pytest.fixture(scope="module", params=MODES)
+def two_tabs(request, playwright, shared_browser, tmp_path_factory):
+    """sample.wacz and second.wacz, with captures of the same URLs, open in two tabs, in each replay mode.
+
+    No attack changes the library, so all start from the same two tabs.
+    """
+    host = Host(tmp_path_factory.mktemp("two-tabs"))
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
-    first = open_archive(browser.page, host, "sample", request.param)
-    expect_home(first)
-    second = open_archive(browser.context.new_page(), host, "second", request.param)
-    expect(second.read("#shared")).to_have_text("This archive must never show a tidepool.")
-    return first, second
+    browser = Browser(playwright, None, among=shared_browser)
+    try:
+        host.start()
+        first = open_archive(browser.page, host, "sample", request.param)
+        expect_home(first)
+        second = open_archive(browser.context.new_page(), host, "second", request.param)
+        expect(second.read("#shared")).to_have_text("This archive must never show a tidepool.")
+        yield TwoTabs(host, browser, first, second)
+        browser.check()
+    finally:
+        browser.close()
+        host.stop()
 
 
 @in_one_mode
 def test_storage_of_one_archive_is_not_seen_by_another(two_tabs):
     """localStorage, IndexedDB and caches, from the agent's page and from an archived page."""
-    first, second = two_tabs
+    first, second = two_tabs.first, two_tabs.second
     store = """async () => {
         localStorage.setItem("tide", "low");
         await new Promise((done) => indexedDB.open("tide").onsuccess = done);
@@ -64,9 +85,9 @@ def test_storage_of_one_archive_is_not_seen_by_another(two_tabs):
 
 
 @in_one_mode
-def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_tabs):
+def test_files_and_captures_of_one_archive_are_not_served_to_another(two_tabs):
     """sample's origin serves its own file, but neither second's file nor its captures."""
-    first, second = two_tabs
+    host, first, second = two_tabs.host, two_tabs.first, two_tabs.second
     status = "path => fetch(path).then((answer) => answer.status)"
     text = "path => fetch(path).then((answer) => answer.text())"
     assert first.agent_frame.evaluate(status, "/archives/sample.wacz") == 200
@@ -84,9 +105,9 @@ def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_t
 
 
 @in_one_mode
-def test_frames_of_an_archive_cannot_touch_the_viewer(host, two_tabs):
+def test_frames_of_an_archive_cannot_touch_the_viewer(two_tabs):
     """The viewer's document and its token belong to another origin."""
-    first, _ = two_tabs
+    host, first = two_tabs.host, two_tabs.first
     for frame in [first.agent_frame, first.archived_frame]:
         for reach in ["document", "location.href", "setArchiveURL", "localStorage", "frames[0].document.body.missing"]:
             outcome = frame.evaluate(
@@ -123,13 +144,13 @@ def expect_refused(results, host, before, where):
 
 
 @in_one_mode
-def test_archive_cannot_read_or_change_the_library(host, two_tabs, browser):
+def test_archive_cannot_read_or_change_the_library(two_tabs):
     """With fetch, forms, beacons, images and frames from the replay origin."""
-    first, _ = two_tabs
+    host, first = two_tabs.host, two_tabs.first
     before = library(host)
     for frame in [first.agent_frame, first.archived_frame]:
         expect_refused(attack(frame, host), host, before, frame.url)
-    browser.allow("Content Security|Framing|Blocked form submission")
+    two_tabs.browser.allow("Content Security|Framing|Blocked form submission")
 
 
 @pytest.mark.parametrize("site", ["localhost", "attacker.localhost"])
