@@ -167,24 +167,27 @@ LARGE_TEXT = 32
 
 
 def view_problems(page, name):
-    """Looks at a view in each window, with large text and with forced colours. Returns what's wrong, and keeps pictures for people."""
+    """Looks at a view in each window, with large text and with forced colours. Returns what's wrong.
+
+    With CASES=all, it also keeps pictures for people.
+    """
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     problems = []
 
-    def look(where, checks, is_pictured=True):
-        if is_pictured or looks_at_all():
+    def look(where, checks):
+        if looks_at_all():
             page.screenshot(path=SCREENSHOTS / f"{where}.png")
         problems.extend(f"{where}: {problem}" for check in checks for problem in check(page))
 
     for width, height in WINDOWS:
         page.set_viewport_size({"width": width, "height": height})
         for scheme in ["light", "dark"]:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            is_checked = (width, scheme) in CHECKED or looks_at_all()
             checks = [layout_problems] if scheme == "light" else []
-            if is_checked:
+            if (width, scheme) in CHECKED or looks_at_all():
                 checks += [violations, motions]
-            look(f"{name}-{width}-{scheme}", checks, is_checked or width == 320 and scheme == "light")
+            if checks:
+                page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                look(f"{name}-{width}-{scheme}", checks)
     page.set_viewport_size({"width": 1280, "height": 900})
     with text_size(page, LARGE_TEXT):
         look(f"{name}-large-text", [layout_problems, *([violations] if looks_at_all() else [])])
