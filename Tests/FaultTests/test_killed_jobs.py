@@ -8,7 +8,7 @@ import pytest
 from program import SECONDS
 from writers.generated import Capture, write
 
-PAGES = 1500
+PAGES = 800
 
 
 def slow_archive(folder):
