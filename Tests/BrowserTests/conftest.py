@@ -16,7 +16,7 @@ from support.places import FIXTURES, WEB_INTERFACE
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "few(*cases): the cases of engine, origin mode and replay mode that `make test` runs")
+    config.addinivalue_line("markers", "few(*cases): the cases of engine, origin mode and replay mode that `make test` runs, which can be none")
     config.addinivalue_line("markers", "one_chromium: all tests of the file share one run of Chromium, each with its own profile")
 
 
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(config, items):
     kept, left_out = [], []
     for item in items:
         few = item.get_closest_marker("few")
-        parts = {*item.callspec.id.split("-")} if few else set()
+        parts = {*item.callspec.id.split("-")} if few and hasattr(item, "callspec") else set()
         is_kept = not few or any({*case.split()} <= parts for case in few.args)
         (kept if is_kept else left_out).append(item)
     items[:] = kept
@@ -132,6 +132,27 @@ def open_engine(request, playwright, tmp_path):
 def engine(open_engine):
     """A browser of each engine in turn."""
     return open_engine()
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def shared_engine(request, playwright, tmp_path_factory):
+    """One run of each engine for all tests of a file."""
+    def make(number):
+        return ENGINES[request.param](tmp_path_factory.mktemp("browser"), playwright=playwright)
+
+    with checked(make) as open_one:
+        yield open_one()
+
+
+@pytest.fixture
+def tab(shared_engine):
+    """A new tab in a shared run of each engine. With names, tests share no data if each has its own server, on another port."""
+    shared_engine.open_tab()
+    yield shared_engine
+    # Until here, the test's server is there for the tab.
+    shared_engine.go("about:blank")
+    shared_engine.check()
+    shared_engine.forget_errors()
 
 
 @pytest.fixture

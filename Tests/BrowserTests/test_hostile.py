@@ -165,6 +165,8 @@ def test_library_search_and_activity_show_texts(library, browser, page, dialogs)
     assert not problems, "\n".join(problems)
 
 
+# The collection has the texts of all three archives.
+@pytest.mark.few("long", "collection")
 @pytest.mark.parametrize("archive", ["markup", "long", "words", "collection"])
 def test_tabs_show_texts(library, browser, page, dialogs, archive):
     browser.allow("404|422")

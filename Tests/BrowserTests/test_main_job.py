@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -64,8 +65,9 @@ def test_journey_from_the_printed_address(host, page):
     journey(page, host.address)
 
 
+@pytest.mark.few()
 def test_journey_from_the_home_address(host_with_sample, page):
-    """The same from `http://replayhost.localhost:PORT`, where the app runs."""
+    """The same from `http://replayhost.localhost:PORT`, where the app runs. `make test` does this without a network, below."""
     journey(page, host_with_sample.home)
 
 
@@ -78,7 +80,8 @@ def test_journey_in_an_empty_network_namespace():
     run = subprocess.run(
         ["unshare", "-rn", sys.executable, "-m", "support.no_network", __file__,
             "-k", "test_journey_from_the_home_address", "-p", "no:cacheprovider"],
-        cwd=str(FIXTURES.parent / "Tests" / "BrowserTests"), capture_output=True, text=True, timeout=200)
+        cwd=str(FIXTURES.parent / "Tests" / "BrowserTests"), env={**os.environ, "CASES": "all"}, capture_output=True,
+        text=True, timeout=200)
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
     assert "1 passed" in run.stdout
 
@@ -135,23 +138,33 @@ def test_archive_with_a_compressed_index_opens(host, page):
     expect(viewer.address).to_have_value("https://www.debian.org/doc/manuals/debian-faq/")
 
 
-@pytest.mark.parametrize("how", ["by a link in the page", "by the button", "by the browser"])
-def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, browser, how):
-    """Worker and databases are deleted while a page is open. The next navigation sets them up again."""
+def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, browser):
+    """Worker and databases are deleted while a page is open. The next navigation sets them up again: by a reload of the tab,
+    by the button, or by a link in the page.
+    """
     page = browser.page
     viewer = open_main_page(page, host_with_sample.home)
-    expect_home(viewer)
-    browser.clear_storage(host_with_sample.replay_origin("sample"))
-    if how == "by a link in the page":
-        viewer.follow("Species")
-        expect_species(viewer)
-    elif how == "by the button":
-        reload_by_button(viewer)
-    else:
-        page.reload()
+
+    def clear():
         expect_home(viewer)
-    viewer.follow("Film")
-    expect(viewer.read("#film")).to_be_visible()
+        browser.clear_storage(host_with_sample.replay_origin("sample"))
+
+    def expect_film():
+        viewer.follow("Film")
+        expect(viewer.read("#film")).to_be_visible()
+        page.go_back()
+
+    clear()
+    page.reload()
+    expect_home(viewer)
+    expect_film()
+    clear()
+    reload_by_button(viewer)
+    expect_film()
+    clear()
+    viewer.follow("Species")
+    expect_species(viewer)
+    expect_film()
 
 
 def test_failed_reload_is_repeated_when_the_server_is_back(host_with_sample, browser):

@@ -147,6 +147,7 @@ CLICK = """(frame, text) => {
 }"""
 
 
+@pytest.mark.few("chromium", "webkit")
 @pytest.mark.parametrize("name", ENGINES)
 def test_links_open_in_other_frames_in_each_engine(actions, playwright, tmp_path, name):
     """Dialogs are answered, and a PDF is shown if the engine can show it."""
@@ -426,6 +427,7 @@ PRINTS = """() => {
 }"""
 
 
+@pytest.mark.few("chromium", "firefox")
 @pytest.mark.parametrize("name", ENGINES)
 def test_printing_opens_no_dialog_for_the_page(actions, playwright, tmp_path, name):
     engine = ENGINES[name](tmp_path / "browser", playwright=playwright)

@@ -108,7 +108,7 @@ def host(tmp_path):
         host.stop()
 
 
-@pytest.mark.few("chromium lookups", "firefox ranges", "webkit lookups")
+@pytest.mark.few("chromium lookups", "firefox ranges")
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
 def test_parts_of_pages_are_found(host, engine, mode):
     """URLs without a scheme, relative to the root in XHTML and XML, in frames made from text or without a referrer, and of

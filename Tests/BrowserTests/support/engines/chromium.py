@@ -85,6 +85,10 @@ class Chromium(Engine):
     def allow(self, pattern):
         self.browser.allow(pattern)
 
+    def forget_errors(self):
+        self.browser.errors.clear()
+        self.browser.allowed.clear()
+
     def check(self):
         self.browser.check()
 

@@ -93,6 +93,9 @@ class Engine:
     def allow(self, pattern):
         """Allows errors that match. Only Chromium reports its errors."""
 
+    def forget_errors(self):
+        """Forgets errors, and which are allowed."""
+
     def check(self):
         """Checks that nothing left this computer."""
         assert self.sink.from_pages == [], "something left this computer"
