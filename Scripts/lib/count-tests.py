@@ -67,7 +67,7 @@ TITLES = {
     "format": "Format", "build": "Build", "swift": "Swift tests", "address": "Swift tests under AddressSanitizer",
     "thread": "Swift tests under ThreadSanitizer", "faults": "Fault tests", "packaging": "Packaging tests",
     "capture": "Capture tests", "browser": "Browser tests", "browser-viewer": "Browser tests of the viewer",
-    "browser-replay-ports": "Browser tests of ports and isolation",
+    "browser-replay-ports": "Browser tests of ports and isolation", "browser-actions": "Browser tests of page actions",
     "browser-ports": "Browser tests in origin mode ports",
 }
 

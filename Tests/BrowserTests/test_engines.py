@@ -122,7 +122,7 @@ FRAME_TEXTS = """() => [...document.querySelectorAll("iframe")]
     .map((frame) => frame.contentDocument?.body?.innerText.trim() ?? "").sort().join(", ")"""
 
 
-@pytest.mark.few("chromium ports lookups", "firefox names ranges")
+@pytest.mark.few("firefox names ranges")
 @pytest.mark.parametrize("open_engine", ["chromium", "firefox"], indirect=True)
 @pytest.mark.parametrize("mode", MODES)
 def test_frames_without_a_url_are_shown(host, engine, tmp_path, mode):
@@ -154,7 +154,7 @@ def test_archives_do_not_see_what_others_stored(host, engine):
     assert {*STORAGES} - {*engine.run_in_agent(LOOK)} <= {"sessionStorage"}
 
 
-@pytest.mark.few("firefox ports", "webkit names")
+@pytest.mark.few("webkit names")
 def test_archive_is_opened_by_the_function(host, engine):
     """`setArchiveURL` resolves when the page is shown, and rejects URLs that aren't archives in this library."""
     engine.go(f"{host.home}/")
@@ -183,7 +183,7 @@ def test_archive_is_opened_by_the_function(host, engine):
         expect_home(engine)
 
 
-@pytest.mark.few("firefox ports", "webkit names")
+@pytest.mark.few("firefox ports")
 def test_private_window_replays(host, open_engine):
     """Replay in a private window, by lookups and by ranges."""
     engine = open_engine(private=True)
@@ -230,7 +230,7 @@ def test_browser_without_workers(host, open_engine):
     assert "ordinary window" in hint and "dom.serviceWorkers.enabled" in hint
 
 
-@pytest.mark.few("chromium ports", "firefox names")
+@pytest.mark.few("chromium ports")
 @blocking("site data")
 def test_browser_that_blocks_site_data(host, open_engine):
     """Allowing exactly the sites in the hint makes replay work."""

@@ -258,6 +258,7 @@ def test_link_to_an_uncaptured_url(odd_archive, page, mode):
         expect(viewer.address).to_have_value(f"{EXAMPLE}/")
 
 
+@pytest.mark.few("ranges")
 @pytest.mark.parametrize("mode", MODES)
 def test_typed_uncaptured_url(odd_archive, page, mode):
     """"Go back" shows the page behind the panel."""
@@ -269,6 +270,7 @@ def test_typed_uncaptured_url(odd_archive, page, mode):
     expect(viewer.address).to_have_value(f"{EXAMPLE}/")
 
 
+@pytest.mark.few("lookups")
 @pytest.mark.parametrize("mode", MODES)
 def test_unreadable_capture_shows_a_panel(host, page, mode):
     """The server's error page isn't shown as an archived page."""

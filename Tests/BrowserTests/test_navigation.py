@@ -178,7 +178,7 @@ def test_uncaptured_url_has_a_history_entry(walk_host, engine):
     expect_at(engine, address_of("b", "#note"))
 
 
-@pytest.mark.few("firefox", "webkit")
+@pytest.mark.few("firefox")
 def test_back_after_a_reload(walk_host, engine):
     """History entries of links survive a reload of the tab."""
     open_walk(engine, walk_host)
@@ -237,7 +237,7 @@ def test_back_and_forward_wait_for_no_timer(walk_host, page, mode):
 
 
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
-@pytest.mark.few("chromium lookups", "firefox ranges", "webkit lookups")
+@pytest.mark.few("chromium lookups", "firefox ranges")
 def test_page_moves_in_the_history(walk_host, engine, mode):
     """As on the live web, also to other pages."""
     open_walk(engine, walk_host, mode=mode)
@@ -392,7 +392,7 @@ def test_slow_page_times_out_and_is_shown_when_it_arrives(walk_host, page):
     expect(viewer.read("h1")).to_have_text("Page a")
 
 
-@pytest.mark.few("chromium", "webkit")
+@pytest.mark.few("chromium")
 def test_viewer_reconnects_to_a_stopped_server(walk_host, engine):
     """Until then it shows the link's URL. Afterwards the page opens by itself, and Back opens the previous page."""
     engine.allow("ERR_CONNECTION_REFUSED|502|503|504")
