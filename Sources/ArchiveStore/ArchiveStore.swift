@@ -154,7 +154,7 @@ package struct ArchiveStore: Sendable {
     /// - Parameter stop: Returns whether to stop; the next call continues.
     package func purgeRemovedTexts(stop: () -> Bool = { false }) throws {
         guard !isReadOnly else { return }
-        try search.keepOnly(Set(catalog.names().map(\.key)))
+        try search.keepOnly(try catalog.keys())
         try search.purge(stop: stop)
     }
 

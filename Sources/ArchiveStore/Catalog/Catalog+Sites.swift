@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import WebArchive
 
@@ -43,13 +44,27 @@ extension Catalog {
         }
     }
 
-    /// Returns the keys of the archives whose sites, thumbnail or filter of captures aren't known yet.
-    func keysWithoutContents() throws -> Set<String> {
+    /// The condition that the sites, the thumbnail or the filter of captures of an archive aren't known yet.
+    static let lacksContents = """
+        (siteCount IS NULL OR thumbnail IS NULL
+            OR NOT EXISTS (SELECT 1 FROM captureFilter WHERE archiveKey = archive.key))
+        """
+
+    /// Whether the sites, the thumbnail or the filter of captures of an archive aren't known yet.
+    func lacksContents(key: String) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM archive WHERE key = ? AND \(Self.lacksContents))"
+        return try reading { try Bool.fetchOne($0, sql: sql, arguments: [key]) } ?? false
+    }
+
+    /// Returns those of some archives that have no pages yet.
+    func archivesWithoutPages(among keys: Set<String>) throws -> [Archive] {
+        guard !keys.isEmpty else { return [] }
         let sql = """
-            SELECT key FROM archive WHERE siteCount IS NULL OR thumbnail IS NULL
-                OR NOT EXISTS (SELECT 1 FROM captureFilter WHERE archiveKey = archive.key)
+            SELECT * FROM archive WHERE pageCount = 0 AND detectedPageCount = 0
+                AND key IN (SELECT value FROM json_each(?))
             """
-        return try reading { try String.fetchSet($0, sql: sql) }
+        let list = String(decoding: try JSONEncoder().encode(keys), as: UTF8.self)
+        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [list]) }.map(\.archive)
     }
 
     /// Records that an archive's sites can't be counted: those that are known are all.

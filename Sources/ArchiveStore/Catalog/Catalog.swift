@@ -43,6 +43,11 @@ struct Catalog: Sendable {
         return try reading { try ArchiveName.fetchAll($0.cachedStatement(sql: sql)) }
     }
 
+    /// Returns the keys of all archives.
+    func keys() throws -> Set<String> {
+        try reading { try String.fetchSet($0, sql: "SELECT key FROM archive") }
+    }
+
     func archive(id: ArchiveID) throws -> Archive? {
         // Every request for a capture asks this, so the statement is compiled once for each connection.
         try reading {
@@ -106,7 +111,8 @@ struct Catalog: Sendable {
         try reading { database in
             let rows = try RevisionRow.fetchAll(database, sql: "SELECT subject, number FROM revision")
             let numbers = Dictionary(rows.map { ($0.subject, $0.number) }) { $1 }
-            return CatalogRevision(archives: numbers["archives"] ?? 0, jobs: numbers["jobs"] ?? 0)
+            return CatalogRevision(
+                archives: numbers["archives"] ?? 0, jobs: numbers["jobs"] ?? 0, files: numbers["files"] ?? 0)
         }
     }
 
@@ -308,4 +314,6 @@ struct Catalog: Sendable {
 package struct CatalogRevision: Sendable, Hashable {
     package let archives: Int
     package let jobs: Int
+    /// Counts the archives that were added, removed, or got another key.
+    package let files: Int
 }

@@ -50,7 +50,8 @@ enum CatalogMigrations {
                     ) STRICT;
                     """)
         }
-        migrator.registerMigration("18 changes of files") {
+        migrator.registerMigration("16 queues of many jobs", migrate: queuesOfManyJobs)
+        migrator.registerMigration("19 changes of files") {
             // Counts what makes a filter of captures outdated, so that the archives without one are listed only after that.
             let isOtherFile = """
                 NEW.key != OLD.key OR NEW.size != OLD.size OR NEW.linkedModifiedAt IS NOT OLD.linkedModifiedAt
@@ -66,6 +67,32 @@ enum CatalogMigrations {
                     """)
         }
         return migrator
+    }
+
+    /// Adds what finds jobs without reading the others, and counts which archives there are.
+    ///
+    /// `turn` is 0 for jobs that can run, 1 for those whose file was unavailable (`JobRunner.fileUnavailable`), and 2 for
+    /// those whose process died, which run last.
+    private static func queuesOfManyJobs(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE job ADD COLUMN turn INTEGER GENERATED ALWAYS AS (
+                    CASE WHEN crashCount > 0 THEN 2 WHEN reason IS 'its file is unavailable' THEN 1 ELSE 0 END) VIRTUAL;
+                CREATE INDEX jobByTurn ON job (turn, kind, id) WHERE state = 'waiting';
+                CREATE INDEX jobByArchive ON job (archiveID, kind, state);
+                CREATE INDEX jobByProgress ON job (kind, state, done, total);
+                DROP INDEX jobByEnd;
+                CREATE INDEX jobByEnd ON job (finishedAt, id) WHERE finishedAt IS NOT NULL AND state != 'failed';
+                INSERT INTO revision VALUES ('files', 0);
+                """)
+        for change in ["INSERT", "DELETE", "UPDATE OF key"] {
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER archiveFile\(change.prefix(6).capitalized) AFTER \(change) ON archive BEGIN
+                        UPDATE revision SET number = number + 1 WHERE subject = 'files';
+                    END;
+                    """)
+        }
     }
 
     /// Counts the jobs of each kind that were completed since there was last none of that kind.

@@ -86,7 +86,7 @@ struct CollectionRow: CatalogRecord {
     }
 }
 
-/// A row of the table `job`, optionally with the path of its archive's linked file.
+/// A row of the table `job`.
 struct JobRow: Decodable, FetchableRecord {
     let id: Int64
     let kind: String
@@ -105,7 +105,6 @@ struct JobRow: Decodable, FetchableRecord {
     let startedAt: String?
     let updatedAt: String
     let finishedAt: String?
-    let linkedPath: String?
 
     /// The job; `nil` for a kind or state that this version doesn't know.
     var job: Job? {

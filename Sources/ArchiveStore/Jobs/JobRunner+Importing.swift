@@ -35,6 +35,6 @@ extension JobRunner {
     /// Returns the archive of a move that was complete when its process ended: the original is gone.
     private func moved(_ order: ImportOrder, since job: Job) throws -> Archive? {
         guard order.mode == .move, let path = order.path, !Folder.exists(path) else { return nil }
-        return try store.catalog.allArchives().first { $0.source == path && $0.importedAt >= job.createdAt }
+        return try store.catalog.archives(source: path).last { $0.importedAt >= job.createdAt }
     }
 }

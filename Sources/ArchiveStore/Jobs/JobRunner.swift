@@ -68,12 +68,12 @@ package final class JobRunner: Sendable {
         var last: Jobs.WaitingJob?
         var owner: JobOwner?
         while true {
-            let waiting = try store.jobs.waiting(after: last, limit: Self.waitingMax)
+            let waiting = try store.jobs.waiting(kinds, after: last, limit: Self.waitingMax)
             for item in waiting where try canRun(item) {
-                let done = partialHashes.withLock { $0[item.job.id]?.done } ?? 0
+                let done = partialHashes.withLock { $0[item.id]?.done } ?? 0
                 let candidate = try owner ?? JobOwner(layout: store.layout)
                 owner = candidate
-                let claimed = try store.jobs.claim(item.job.id, owner: candidate.name, done: done)
+                let claimed = try store.jobs.claim(item.id, owner: candidate.name, done: done)
                 if let claimed { return (claimed, candidate) }
             }
             guard waiting.count == Self.waitingMax, let end = waiting.last else { return nil }
@@ -83,10 +83,11 @@ package final class JobRunner: Sendable {
 
     /// Whether a job can run now. Records the reason if it can't.
     private func canRun(_ item: Jobs.WaitingJob) throws -> Bool {
-        guard kinds.contains(item.job.kind) else { return false }
-        guard item.job.kind != .import, let path = item.linkedPath, !Folder.isFile(path) else { return true }
-        if item.job.reason != Self.fileUnavailable {
-            try store.jobs.setWaitingReason(of: item.job.id, Self.fileUnavailable)
+        guard item.kind != Job.Kind.import.rawValue, let path = item.linkedPath, !Folder.isFile(path) else {
+            return true
+        }
+        if item.reason != Self.fileUnavailable {
+            try store.jobs.setWaitingReason(of: item.id, Self.fileUnavailable)
         }
         return false
     }
@@ -102,6 +103,7 @@ package final class JobRunner: Sendable {
         }
     }
 
+    /// The catalog's column `turn` depends on this text.
     static let fileUnavailable = "its file is unavailable"
     private static let waitingMax = 100
     private static let partialHashesMax = 64

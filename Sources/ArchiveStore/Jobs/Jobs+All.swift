@@ -25,6 +25,11 @@ package struct JobCounts: Sendable, Hashable, Codable, FetchableRecord {
 extension Jobs {
     /// Counts the jobs of each kind that has jobs which aren't finished, or that failed.
     package func counts() throws -> [JobCounts] {
+        try catalog.reading { try JobCounts.fetchAll($0, sql: Self.countsSQL) }
+    }
+
+    /// An index has everything that is counted, so no row is read.
+    static let countsSQL: String = {
         func count(_ state: Job.State) -> String {
             "count(CASE WHEN state = '\(state)' THEN 1 END) AS \(state)"
         }
@@ -34,14 +39,13 @@ extension Jobs {
                 CASE WHEN state != 'failed' THEN min(coalesce(\(column), 0), 1 << 50) END), 0)
             """
         }
-        let sql = """
-            SELECT job.kind, \([Job.State.waiting, .running, .paused, .failed].map(count).joined(separator: ", ")),
+        return """
+            SELECT jobBatch.kind, \([Job.State.waiting, .running, .paused, .failed].map(count).joined(separator: ", ")),
                 jobBatch.done, \(bytes("job.done")) AS bytesDone, \(bytes("job.total")) AS bytesTotal
-            FROM job JOIN jobBatch ON jobBatch.kind = job.kind
-            WHERE state IN ('waiting', 'running', 'paused', 'failed') GROUP BY job.kind ORDER BY job.kind
+            FROM jobBatch CROSS JOIN job ON job.kind = jobBatch.kind
+            WHERE state IN ('waiting', 'running', 'paused', 'failed') GROUP BY jobBatch.kind ORDER BY jobBatch.kind
             """
-        return try catalog.reading { try JobCounts.fetchAll($0, sql: sql) }
-    }
+    }()
 
     /// Pauses, resumes or cancels all jobs for which that is possible.
     ///

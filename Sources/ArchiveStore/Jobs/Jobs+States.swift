@@ -41,18 +41,15 @@ extension Jobs {
             let sql = """
                 UPDATE job SET state = 'running', owner = :owner, attempt = attempt + 1, reason = NULL, errorCode = NULL,
                     done = :done, startedAt = :now, updatedAt = :now
-                WHERE id = :id AND state = 'waiting' AND NOT EXISTS (
-                    SELECT 1 FROM job AS other
-                    WHERE other.state = 'running' AND (other.crashCount > 0 OR job.crashCount > 0)
-                        OR job.crashCount > 0 AND other.state = 'waiting' AND other.crashCount = 0
-                            AND other.reason IS NOT :unavailable)
+                WHERE id = :id AND state = 'waiting'
+                    AND NOT EXISTS (
+                        SELECT 1 FROM job AS other
+                        WHERE other.state = 'running' AND (other.crashCount > 0 OR job.crashCount > 0))
+                    AND (crashCount = 0 OR NOT EXISTS (
+                        SELECT 1 FROM job AS other WHERE other.state = 'waiting' AND other.turn = 0))
                 """
             try database.execute(
-                sql: sql,
-                arguments: [
-                    "owner": owner, "done": Int64(clamping: done), "now": Self.now(), "id": id,
-                    "unavailable": JobRunner.fileUnavailable,
-                ])
+                sql: sql, arguments: ["owner": owner, "done": Int64(clamping: done), "now": Self.now(), "id": id])
             guard database.changesCount == 1 else { return nil }
             return try Job.fetchAll(database, "WHERE id = ?", [id]).first
         }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import GRDB
 import WebArchive
 
@@ -15,11 +15,23 @@ package struct Jobs: Sendable {
     ///   - states: The states to include; `nil` for all.
     ///   - kinds: Kinds to leave out.
     package func all(in states: [Job.State]?, except kinds: [String] = [], limit: Int) throws -> [Job] {
-        let inStates = states.map { "state IN (\(databaseQuestionMarks(count: $0.count)))" } ?? "TRUE"
-        let condition = "WHERE \(inStates) AND kind NOT IN (\(databaseQuestionMarks(count: kinds.count)))"
-        let arguments = StatementArguments((states?.map(\.rawValue) ?? []) + kinds) + [limit]
+        let states = states ?? Job.State.allCases
+        // Of each kind and state, an index has the newest jobs.
+        let groups = Job.Kind.allCases.filter { !kinds.contains($0.rawValue) }.flatMap { kind in
+            Set(states).map { "SELECT * FROM (\(Self.newest(kind, $0)))" }
+        }
+        guard !groups.isEmpty else { return [] }
         let order = "state = 'running' DESC, state = 'failed' DESC, id DESC"
-        return try jobs("\(condition) ORDER BY \(order) LIMIT ?", arguments)
+        let sql = """
+            SELECT * FROM job WHERE id IN (
+                SELECT id FROM (\(groups.joined(separator: " UNION ALL "))) ORDER BY \(order) LIMIT :limit)
+            ORDER BY \(order)
+            """
+        return try catalog.reading { try JobRow.fetchAll($0, sql: sql, arguments: ["limit": limit]) }.compactMap(\.job)
+    }
+
+    private static func newest(_ kind: Job.Kind, _ state: Job.State) -> String {
+        "SELECT id, state FROM job WHERE kind = '\(kind.rawValue)' AND state = '\(state.rawValue)' ORDER BY id DESC LIMIT :limit"
     }
 
     package func job(id: Int64) throws -> Job? {
@@ -44,78 +56,6 @@ package struct Jobs: Sendable {
     func queueHashing(of archive: Archive) throws {
         guard archive.storage.isLinked, archive.sha256 == nil else { return }
         try queue(.hash, archive, total: archive.size)
-    }
-
-    /// Adds jobs for archives that the search index doesn't have completely, or whose content lists can't show yet, and
-    /// marks as removed what the index has of others.
-    ///
-    /// An archive whose job failed or was cancelled gets no other one until its file is replaced, so that people decide.
-    package func queueTexts() throws {
-        guard !store.isReadOnly else { return }
-        let archives = try catalog.allArchives()
-        try store.search.keepOnly(Set(archives.map(\.key)))
-        try store.search.forgetUnreadPDFs { PDFText(store).obstacle == nil }
-        let complete = try store.search.completeKeys()
-        if archives.allSatisfy({ complete.contains($0.key) }) { try store.search.forgetRebuild() }
-        // Archives that were indexed by an earlier version, and those of a catalog that was rebuilt.
-        for archive in archives where archive.pageCount == 0 && complete.contains(archive.key) {
-            try noteDetectedPages(of: archive)
-        }
-        try catalog.noteMainPages()
-        let ready = complete.subtracting(try catalog.keysWithoutContents())
-        let ended = try ended(.text)
-        for archive in archives.reversed() where !ready.contains(archive.key) && ended[archive.key] == nil {
-            try queue(.text, archive, total: nil)
-        }
-    }
-
-    /// Takes over the pages that were detected in an archive without a page list.
-    func noteDetectedPages(of archive: Archive) throws {
-        guard archive.summary.pageCount == 0, let pages = try store.search.detectedPages(key: archive.key) else {
-            return
-        }
-        try catalog.setDetectedPages(pages, key: archive.key)
-    }
-
-    /// Adds jobs for archives that were never verified.
-    ///
-    /// As for texts, people decide about those whose job failed or was cancelled.
-    package func queueVerifications() throws {
-        guard !store.isReadOnly else { return }
-        let ended = try ended(.verify)
-        for archive in try catalog.allArchives().reversed() where archive.verified == nil && ended[archive.key] == nil {
-            try queueVerification(of: archive)
-        }
-    }
-
-    /// Adds jobs for archives whose last verification is older than `date`, or that were never verified.
-    ///
-    /// An archive whose last job failed gets no other one until people verify it or replace its file. One whose job was
-    /// cancelled gets another when that was before `date`.
-    package func queueVerifications(olderThan date: Date) throws {
-        let ended = try ended(.verify)
-        for archive in try catalog.allArchives() where (archive.verified?.verifiedAt ?? .distantPast) < date {
-            if let end = ended[archive.key], end.state == .failed || end.date >= date { continue }
-            try queueVerification(of: archive)
-        }
-    }
-
-    /// A row of the table `endedWork`.
-    private struct EndedWork: Decodable, FetchableRecord {
-        let archiveKey: String
-        let state: String
-        let endedAt: String
-    }
-
-    /// Returns the archives whose last job of a kind failed or was cancelled, by key.
-    private func ended(_ kind: Job.Kind) throws -> [String: (state: Job.State?, date: Date)] {
-        let rows = try catalog.reading {
-            try EndedWork.fetchAll(
-                $0, sql: "SELECT archiveKey, state, endedAt FROM endedWork WHERE kind = ?", arguments: [kind.rawValue])
-        }
-        return Dictionary(
-            rows.map { ($0.archiveKey, (Job.State(rawValue: $0.state), RFC3339.date($0.endedAt) ?? .distantPast)) }
-        ) { $1 }
     }
 
     /// Adds a job that verifies an archive, unless there is one that hasn't finished.
@@ -172,30 +112,6 @@ package struct Jobs: Sendable {
             let sql = "SELECT options FROM job WHERE id = ? AND kind = 'import'"
             return try String.fetchOne(database, sql: sql, arguments: [id])
         }.flatMap { ImportOrder(json: $0) }
-    }
-
-    /// A queued job, with the path of its archive's linked file.
-    struct WaitingJob {
-        let job: Job
-        let linkedPath: String?
-        /// Whether its process died.
-        let hasCrashed: Bool
-    }
-
-    /// Returns queued jobs after the job `last`, oldest first, those whose process died last.
-    func waiting(after last: WaitingJob?, limit: Int) throws -> [WaitingJob] {
-        try catalog.reading { database in
-            let sql = """
-                SELECT job.*, archive.linkedPath FROM job LEFT JOIN archive ON archive.id = job.archiveID
-                WHERE job.state = 'waiting' AND (job.crashCount > 0, job.id) > (?, ?)
-                ORDER BY job.crashCount > 0, job.id LIMIT ?
-                """
-            return try JobRow.fetchAll(
-                database, sql: sql, arguments: [last?.hasCrashed ?? false, last?.job.id ?? 0, limit]
-            ).compactMap { row in
-                row.job.map { WaitingJob(job: $0, linkedPath: row.linkedPath, hasCrashed: row.crashCount > 0) }
-            }
-        }
     }
 
     /// Returns the owners of running jobs, including dead ones.

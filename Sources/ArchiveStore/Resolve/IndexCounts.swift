@@ -146,7 +146,7 @@ extension Resolver {
     /// Saves what lists show of an archive's content. What can't be read isn't tried again until the file is replaced:
     /// findings and the first request for counts report the reason.
     func noteContents(of archive: Archive, isWanted: @escaping () -> Bool) throws {
-        guard try !store.isReadOnly && catalog.keysWithoutContents().contains(archive.key) else { return }
+        guard try !store.isReadOnly && catalog.lacksContents(key: archive.key) else { return }
         let counts = try? counts(of: archive, isWanted: isWanted)
         guard isWanted(), archive.availability(in: layout) == .available else { return }
         if let counts {

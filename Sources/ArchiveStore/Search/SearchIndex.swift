@@ -123,6 +123,16 @@ struct SearchIndex: Sendable {
         }
     }
 
+    /// Returns the keys of the archives without a page list that have detected pages.
+    func keysWithDetectedPages() throws -> Set<String> {
+        guard database.exists else { return [] }
+        let sql = """
+            SELECT key FROM archive WHERE state = 'complete' AND source = 'detected'
+                AND EXISTS (SELECT 1 FROM capture WHERE capture.archive = archive.number)
+            """
+        return try database.reading { try String.fetchSet($0, sql: sql) }
+    }
+
     /// Why the index was made again; `nil` if it wasn't, or if that is complete.
     func rebuildReason() throws -> String? {
         try database.reading { try String.fetchOne($0, sql: "SELECT value FROM note WHERE name = 'rebuilt'") }
@@ -241,13 +251,16 @@ struct SearchIndex: Sendable {
     /// Marks all archives but these as removed. `purge` deletes what they leave.
     func keepOnly(_ keys: Set<String>) throws {
         guard database.exists else { return }
+        let known = try database.reading {
+            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE state != 'removed'")
+        }
+        let removed = known.subtracting(keys)
+        guard !removed.isEmpty else { return }
         try database.writing { database in
-            for (key, number) in try numbers(database) where !keys.contains(key) {
-                // A key can come back: its archive is then indexed again.
-                try database.execute(
-                    sql: "UPDATE archive SET state = 'removed', key = 'removed ' || number WHERE number = ?",
-                    arguments: [number])
-            }
+            // A key can come back: its archive is then indexed again.
+            let statement = try database.makeStatement(
+                sql: "UPDATE archive SET state = 'removed', key = 'removed ' || number WHERE key = ?")
+            for key in removed { try statement.execute(arguments: [key]) }
         }
     }
 

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Logging
+import WebArchive
 
 /// The background tasks of a server: running jobs, maintaining the store and announcing changes.
 ///
@@ -56,17 +57,19 @@ struct BackgroundWork: Sendable {
     private func queueJobs() async {
         guard !store.isReadOnly else { return }
         var errors = ErrorThrottle(logger: logger, what: "can't queue jobs")
-        var seen = -1
+        var seen: Jobs.QueueState?
         while await keepsRunning(after: .milliseconds(500)) {
             do {
-                let revision = try await blocking { try store.revision().archives }
-                guard revision != seen else { continue }
+                let now = try await blocking { try store.jobs.queueState() }
+                guard now != seen else { continue }
                 try await blocking.long {
-                    try store.jobs.queueTexts()
-                    try store.jobs.queueVerifications()
-                    try store.purgeRemovedTexts { stop.isRaised }
+                    try LowPriority.run {
+                        try store.jobs.queueTexts()
+                        try store.jobs.queueVerifications()
+                        try store.purgeRemovedTexts { stop.isRaised }
+                    }
                 }
-                seen = revision
+                seen = now
                 errors.reset()
             } catch {
                 errors.log(error)
