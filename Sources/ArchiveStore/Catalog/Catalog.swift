@@ -98,12 +98,18 @@ struct Catalog: Sendable {
         return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [source]) }.map(\.archive)
     }
 
-    /// Returns the version of each archive's sidecar that the catalog matches, by key; `nil` for a sidecar it has never
-    /// read.
-    func sidecarStamps() throws -> [String: String?] {
-        try reading { database in
-            try StampRow.all(database, "SELECT key, sidecarStamp AS stamp FROM archive")
-        }
+    /// Returns what the catalog knows of each archive's files, by key.
+    func knownFiles() throws -> [String: KnownFile] {
+        let sql = "SELECT key, sidecarStamp, storage = 'linked' AS isLinked, lookups AS strategy FROM archive"
+        let rows = try reading { try KnownFile.fetchAll($0, sql: sql) }
+        // A damaged table can contain a key twice.
+        return Dictionary(rows.map { ($0.key, $0) }) { $1 }
+    }
+
+    /// Returns the archives whose file was unavailable when the catalog was rebuilt.
+    func unexaminedArchives() throws -> [Archive] {
+        let sql = "SELECT * FROM archive WHERE isExamined = 0 ORDER BY importedAt DESC, id DESC"
+        return try reading { try ArchiveRecord.fetchAll($0, sql: sql) }.map(\.archive)
     }
 
     /// Returns counters of changes, a cheap way to notice them.

@@ -51,6 +51,15 @@ enum CatalogMigrations {
                     """)
         }
         migrator.registerMigration("16 queues of many jobs", migrate: queuesOfManyJobs)
+        migrator.registerMigration("17 reconciled folders") {
+            // See `ReconciledFolders`.
+            try $0.execute(
+                sql: """
+                    CREATE TABLE reconciled (
+                        name TEXT PRIMARY KEY NOT NULL,
+                        value INTEGER NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX unexaminedArchive ON archive (key) WHERE isExamined = 0;
         migrator.registerMigration("19 changes of files") {
             // Counts what makes a filter of captures outdated, so that the archives without one are listed only after that.
             let isOtherFile = """

@@ -123,6 +123,18 @@ struct JobRow: Decodable, FetchableRecord {
     var isRepeatable: Bool { kind != Job.Kind.import.rawValue || ImportOrder(json: options)?.path != nil }
 }
 
+/// What the catalog knows of an archive's files.
+struct KnownFile: Decodable, FetchableRecord {
+    let key: String
+    /// The version of the sidecar that the catalog matches; `nil` for one that it has never read.
+    let sidecarStamp: String?
+    let isLinked: Bool
+    private let strategy: ArchiveLookups.IndexStrategy?
+
+    /// `nil` for an archive that hasn't been prepared for lookups.
+    var lookups: ArchiveLookups? { strategy.map { ArchiveLookups(strategy: $0) } }
+}
+
 /// A key and the version of its document that the catalog matches.
 struct StampRow: Decodable, FetchableRecord {
     let key: String

@@ -17,6 +17,17 @@ extension Collections {
             where: "WHERE id IN (SELECT collectionID FROM collectionMember WHERE archiveID = ?) ORDER BY id", [member])
     }
 
+    /// Returns the collections that have members which aren't in the library.
+    func withLostMembers() throws -> [ArchiveCollection] {
+        try collections(
+            where: """
+                WHERE id IN (
+                    SELECT collectionID FROM collectionMember
+                    WHERE NOT EXISTS (SELECT 1 FROM archive WHERE archive.id = collectionMember.archiveID))
+                ORDER BY createdAt DESC, id DESC
+                """, [])
+    }
+
     /// Returns the ids and titles of all collections.
     func names() throws -> [NameLookup.Name] {
         try catalog.reading { try NameLookup.Name.fetchAll($0, sql: "SELECT id, title FROM archiveCollection") }

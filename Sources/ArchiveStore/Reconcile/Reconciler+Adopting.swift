@@ -90,7 +90,7 @@ extension Reconciler {
 
     /// Reads linked files that were unavailable when the catalog was rebuilt.
     mutating func examineReturnedFiles() throws {
-        for archive in try catalog.allArchives() where !archive.isExamined {
+        for archive in try catalog.unexaminedArchives() {
             guard archive.availability(in: layout) == .available else { continue }
             do {
                 let path = archive.path(in: layout)

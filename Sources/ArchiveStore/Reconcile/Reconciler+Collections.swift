@@ -48,10 +48,8 @@ extension Reconciler {
     private mutating func dropLostMembers() throws {
         // A missing archive may be one that couldn't be adopted.
         guard report.problems.isEmpty else { return }
-        for var collection in try store.collections.all() {
-            let members = try store.collections.members(of: collection).map(\.id)
-            guard members != collection.members else { continue }
-            collection.members = members
+        for var collection in try store.collections.withLostMembers() {
+            collection.members = try store.collections.members(of: collection).map(\.id)
             try store.collections.save(collection)
             report.updated.append(collection.id)
         }

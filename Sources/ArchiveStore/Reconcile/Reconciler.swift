@@ -20,9 +20,18 @@ struct Reconciler {
 
     mutating func run() throws -> RepairReport {
         try sweepIncoming()
+        // Read first, so that changes during the repair are noticed by the next one.
+        let folders = try ReconciledFolders(layout, catalog)
+        if !readsAll, !report.changedAnything, report.problems.isEmpty, try folders.isKnown(to: catalog) {
+            try examineReturnedFiles()
+            return report
+        }
         inventory = try FileInventory(layout)
         try reconcileFiles()
         try reconcileCollections()
+        if folders.areSettled, !report.changedAnything, report.problems.isEmpty, try !folders.isKnown(to: catalog) {
+            try folders.save(in: catalog)
+        }
         return report
     }
 
@@ -68,11 +77,11 @@ struct Reconciler {
         where name.hasSuffix(StoreLayout.fileSuffix) && !inventory.files.contains(String(name.dropLast(5))) {
             report.problems.append("files/\(name) isn't named by its SHA-256; import it, then delete it there")
         }
-        try reconcileKnown()
-        let linked = try reconcileSidecars()
-        let known = Set(try catalog.sidecarStamps().keys)
+        let known = try catalog.knownFiles()
+        try reconcileKnown(known)
+        let linked = try reconcileSidecars(known)
         // Sidecars record which archive they replace, so the order doesn't matter.
-        for key in inventory.files.union(linked).subtracting(known).sorted() {
+        for key in inventory.files.union(linked).subtracting(known.keys).sorted() {
             do {
                 if let id = try adopt(key: key) { report.adopted.append(id) }
             } catch let error as StoreError where [.catalogDamaged, .noSpace, .interrupted].contains(error.code) {
@@ -86,19 +95,18 @@ struct Reconciler {
     }
 
     /// Reconciles archives in the catalog, whose sidecars may be newer or missing.
-    private mutating func reconcileKnown() throws {
-        for (key, stamp) in try catalog.sidecarStamps().sorted(by: { $0.key < $1.key }) {
+    private mutating func reconcileKnown(_ known: [String: KnownFile]) throws {
+        for (key, archive) in known.sorted(by: { $0.key < $1.key }) {
             let path = layout.sidecar(key)
             let found = StoreDocument.stamp(of: path)
-            if found == nil || found != stamp || readsAll {
-                try reconcileSidecar(of: key, at: path, known: stamp)
+            if found == nil || found != archive.sidecarStamp || readsAll {
+                try reconcileSidecar(of: key, at: path, known: archive.sidecarStamp)
             }
-            guard !inventory.files.contains(key), let archive = try catalog.archive(key: key), !archive.storage.isLinked
-            else {
-                continue
-            }
+            guard !inventory.files.contains(key), !archive.isLinked || found != archive.sidecarStamp,
+                let missing = try catalog.archive(key: key), !missing.storage.isLinked
+            else { continue }
             report.problems.append(
-                "the file of \"\(archive.id)\" is missing (files/\(key).wacz); import it again or remove the archive"
+                "the file of \"\(missing.id)\" is missing (files/\(key).wacz); import it again or remove the archive"
             )
         }
     }
@@ -135,10 +143,9 @@ struct Reconciler {
     /// Deletes sidecars without a file that aren't in the catalog, except those of linked files.
     ///
     /// - Returns: The keys of linked files.
-    private mutating func reconcileSidecars() throws -> Set<String> {
-        let known = Set(try catalog.sidecarStamps().keys)
+    private mutating func reconcileSidecars(_ known: [String: KnownFile]) throws -> Set<String> {
         var linked: Set<String> = []
-        for key in inventory.sidecars.subtracting(known).subtracting(inventory.files).sorted() {
+        for key in inventory.sidecars.subtracting(known.keys).subtracting(inventory.files).sorted() {
             do {
                 if try !Sidecar.read(at: layout.sidecar(key)).storage.isLinked {
                     try Folder.delete(layout.sidecar(key))
@@ -163,15 +170,14 @@ struct Reconciler {
 
     /// Deletes index files that no archive needs. Keeps those of archives that haven't been prepared for lookups.
     private mutating func sweepIndexFiles() throws {
-        var needed: [String: [DerivedFile]?] = [:]
-        for archive in try catalog.allArchives() { needed[archive.key] = .some(archive.lookups?.files) }
+        let known = try catalog.knownFiles()
         for file in DerivedFile.allCases {
-            for key in FileInventory.keys(of: inventory.names, ending: file.suffix)
-            where Folder.exists(layout.derived(file, key: key)) {
+            for key in FileInventory.keys(of: inventory.names, ending: file.suffix) {
                 let isNeeded =
-                    needed[key].map { !file.isForLookups || $0?.contains(file) ?? true }
+                    known[key].map { !file.isForLookups || $0.lookups?.files.contains(file) ?? true }
                     ?? inventory.files.contains(key)
-                if isNeeded { continue }
+                // An archive that was just adopted under another key has taken its files along.
+                guard !isNeeded, Folder.exists(layout.derived(file, key: key)) else { continue }
                 try Folder.delete(layout.derived(file, key: key))
                 report.sweptSidecars += 1
             }

@@ -1,0 +1,56 @@
+import GRDB
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The modification times of `files/` and `collections/`, which change with each file that is added, replaced or deleted.
+///
+/// The catalog has those of the last repair that found nothing to do: as long as they are the same, and the catalog has the
+/// same archives, none needs to be looked at.
+struct ReconciledFolders {
+    /// In nanoseconds since 1970, by the name of the folder; and `CatalogRevision.files`.
+    private let values: [String: Int64]
+    /// Whether a later change certainly gives a folder another time. Some file systems store times in units of two seconds.
+    let areSettled: Bool
+
+    /// Reads the times of the folders.
+    init(_ layout: StoreLayout, _ catalog: Catalog) throws {
+        var times: [String: Int64] = [:]
+        for (name, path) in [("files", layout.files), ("collections", layout.collections)] {
+            var status = stat()
+            guard stat(path, &status) == 0 else {
+                throw StoreError(.unusable, "the folder can't be read (error \(errno))", place: path)
+            }
+            times[name] = status.modifiedAtNanoseconds
+        }
+        let now = time(nil)
+        areSettled = times.values.allSatisfy { Int($0 / 1_000_000_000) < now - Self.settlingSeconds }
+        times["archives"] = Int64(try catalog.revision().files)
+        values = times
+    }
+
+    private struct Row: Decodable, FetchableRecord {
+        let name: String
+        let value: Int64
+    }
+
+    /// Whether the catalog has these values.
+    func isKnown(to catalog: Catalog) throws -> Bool {
+        let rows = try catalog.reading { try Row.fetchAll($0, sql: "SELECT name, value FROM reconciled") }
+        return Dictionary(rows.map { ($0.name, $0.value) }) { $1 } == values
+    }
+
+    func save(in catalog: Catalog) throws {
+        try catalog.writing { database in
+            for (name, value) in values {
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO reconciled VALUES (?, ?)", arguments: [name, value])
+            }
+        }
+    }
+
+    private static let settlingSeconds = 3
+}
