@@ -11,6 +11,8 @@ package struct ArchiveStore: Sendable {
     package let openArchives: OpenArchives
     /// Which archives can have captures of a URL.
     let filters: CaptureFilters
+    /// Collections with their members, for replay.
+    let collectionCache = CollectionCache()
     /// Whether the text of PDFs is read even if no sandbox works. See `PDFProgram`.
     package var readsPDFsWithoutSandbox = false
 

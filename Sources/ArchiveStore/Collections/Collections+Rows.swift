@@ -35,6 +35,22 @@ extension Collections {
 
     /// Returns the members of a collection that are in the library, in the collection's order.
     package func members(of collection: ArchiveCollection) throws -> [Archive] {
+        try known(collection.id)?.members ?? []
+    }
+
+    /// Returns a collection with its members in the library.
+    package func replayable(id: ArchiveID) throws -> Replayable? {
+        try known(id).map { .collection($0.collection, $0.members) }
+    }
+
+    /// Returns a collection with its members, which are only read if the catalog has changed.
+    private func known(_ id: ArchiveID) throws -> (collection: ArchiveCollection, members: [Archive])? {
+        try store.collectionCache.collection(id: id, revision: catalog.revision().archives) {
+            try collection(id: id).map { ($0, try readMembers(of: $0)) }
+        }
+    }
+
+    private func readMembers(of collection: ArchiveCollection) throws -> [Archive] {
         try catalog.reading { database in
             let sql = """
                 SELECT archive.* FROM collectionMember JOIN archive ON archive.id = collectionMember.archiveID

@@ -59,7 +59,7 @@ package struct Resolver: Sendable {
     /// Returns the archive or collection with an id.
     package func replayable(id: ArchiveID) throws -> Replayable? {
         if let archive = try catalog.archive(id: id) { return .archive(archive) }
-        return try store.collections.collection(id: id).map { .collection($0, try store.collections.members(of: $0)) }
+        return try store.collections.replayable(id: id)
     }
 
     /// Returns the archive that was imported from the file at `path`, if path, size and modification time still match.

@@ -104,14 +104,20 @@ struct CollectionRoutes: Sendable {
 
     private func find(_ id: String) throws -> ArchiveCollection {
         guard let known = ArchiveID(id), let collection = try site.store.collections.collection(id: known) else {
-            throw ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
+            throw Self.noCollection(id)
         }
         return collection
     }
 
+    private static func noCollection(_ id: String) -> ErrorResponse {
+        ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
+    }
+
     @Sendable private func replayable(_ id: String) throws -> Replayable {
-        let collection = try find(id)
-        return try .collection(collection, site.store.collections.members(of: collection))
+        guard let known = ArchiveID(id), let found = try site.store.collections.replayable(id: known) else {
+            throw Self.noCollection(id)
+        }
+        return found
     }
 
     private static func members(_ ids: [String]) throws -> [ArchiveID] {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 import WebArchive
@@ -45,6 +46,28 @@ struct CollectionsTests {
         #expect(try test.store.importFile(at: try test.file("new.wacz", seed: 9)).archive.id.text == "new-2")
         #expect(code { _ = try test.store.collections.make(title: "y", members: [collection.id]) } == .notFound)
         #expect(try test.store.collections.make(title: "a1", members: []).id.text == "a1-2")
+    }
+
+    /// Each capture of a collection asks for its members. They are read once, until the catalog changes.
+    @Test func membersAreReadOnce() throws {
+        let (test, ids) = try filled()
+        let collection = try test.store.collections.make(title: "g", members: ids)
+        func titles() throws -> [String]? {
+            try test.store.resolver.replayable(id: collection.id)?.archives.map(\.title)
+        }
+        #expect(try titles() == Array(repeating: TestStore.title, count: 3))
+        // A change that isn't counted, so that it shows whether the rows are read.
+        try test.store.catalog.writing { database in
+            try database.execute(
+                sql: "DROP TRIGGER archiveUpdate; UPDATE archive SET title = 'b' WHERE id = ?", arguments: [ids[1]])
+        }
+        #expect(try titles()?[1] == TestStore.title)
+        try test.store.collections.edit(collection.id, ArchiveMetadata(notes: "n"))
+        #expect(try titles() == [TestStore.title, "b", TestStore.title])
+        try test.store.remove(ids[0])
+        #expect(try titles() == ["b", TestStore.title])
+        try test.store.collections.remove(collection.id)
+        #expect(try titles() == nil)
     }
 
     @Test func removedArchiveLeavesCollections() async throws {
