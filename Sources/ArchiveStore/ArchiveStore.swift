@@ -13,6 +13,8 @@ package struct ArchiveStore: Sendable {
     let filters: CaptureFilters
     /// Collections with their members, for replay.
     let collectionCache = CollectionCache()
+    /// What people use, whose jobs run first.
+    let recentlyUsed = RecentlyUsed()
     /// Whether the text of PDFs is read even if no sandbox works. See `PDFProgram`.
     package var readsPDFsWithoutSandbox = false
 

@@ -5,6 +5,8 @@ import Synchronization
 package final class JobRunner: Sendable {
     let store: ArchiveStore
     private let kinds: Set<Job.Kind>
+    /// The turns of this runner and others; `nil` if it needn't wait for others.
+    private let turns: JobTurns?
     /// The roots for signatures.
     let trust: TrustRoots?
     /// Partial hashes by job, so that a paused job continues where it stopped.
@@ -15,10 +17,12 @@ package final class JobRunner: Sendable {
     /// - Parameters:
     ///   - kinds: The kinds of jobs to run.
     ///   - trust: The roots that signatures must lead to; `nil` for the system's.
+    ///   - turns: Lets runners take turns; `nil` to run beside others.
     package init(
-        _ store: ArchiveStore, kinds: Set<Job.Kind> = Set(Job.Kind.allCases), trust: TrustRoots? = nil
+        _ store: ArchiveStore, kinds: Set<Job.Kind> = Set(Job.Kind.allCases), trust: TrustRoots? = nil,
+        turns: JobTurns? = nil
     ) {
-        (self.store, self.kinds, self.trust) = (store, kinds, trust)
+        (self.store, self.kinds, self.trust, self.turns) = (store, kinds, trust, turns)
     }
 
     /// Runs the next job that can run, until it ends or is stopped. Not reentrant.
@@ -33,7 +37,13 @@ package final class JobRunner: Sendable {
     ) throws -> Job? {
         try store.jobs.requeueOrphaned()
         try requeueOwn()
+        turns?.begin()
+        defer { turns?.end() }
         guard stop() == nil, let (job, owner) = try claimNext() else { return nil }
+        func stopOrPass() -> String? {
+            turns?.pass()
+            return stop()
+        }
         current.withLock { $0 = owner }
         progress(job, job.done)
         func follow(_ done: UInt64, of total: UInt64) {
@@ -43,10 +53,10 @@ package final class JobRunner: Sendable {
         }
         let end: JobEnd?
         switch job.kind {
-        case .hash: end = try hash(job, owner, stop: stop) { progress(job, $0) }
-        case .text: end = try indexText(job, owner, stop: stop, progress: follow)
-        case .verify: end = try verify(job, owner, stop: stop, progress: follow)
-        case .import: end = try repeatImport(job, owner, stop: stop) { progress(job, $0) }
+        case .hash: end = try hash(job, owner, stop: stopOrPass) { progress(job, $0) }
+        case .text: end = try indexText(job, owner, stop: stopOrPass, progress: follow)
+        case .verify: end = try verify(job, owner, stop: stopOrPass, progress: follow)
+        case .import: end = try repeatImport(job, owner, stop: stopOrPass) { progress(job, $0) }
         }
         if let end { try store.jobs.end(job.id, owner: owner.name, end) }
         let ended = try store.jobs.job(id: job.id)
@@ -63,18 +73,25 @@ package final class JobRunner: Sendable {
         current.withLock { $0 = nil }
     }
 
-    /// Claims the oldest queued job whose file is available. Jobs whose process died come last.
+    /// Claims the oldest queued job whose file is available, first of those of archives that people use. Jobs whose process
+    /// died come last.
     private func claimNext() throws -> (job: Job, owner: JobOwner)? {
         var last: Jobs.WaitingJob?
         var owner: JobOwner?
+        var used = try store.jobs.waiting(kinds, of: store.recentlyUsed.all(), limit: Self.waitingMax)
         while true {
-            let waiting = try store.jobs.waiting(kinds, after: last, limit: Self.waitingMax)
+            let waiting =
+                used.isEmpty ? try store.jobs.waiting(kinds, after: last, limit: Self.waitingMax) : used
             for item in waiting where try canRun(item) {
                 let done = partialHashes.withLock { $0[item.id]?.done } ?? 0
                 let candidate = try owner ?? JobOwner(layout: store.layout)
                 owner = candidate
                 let claimed = try store.jobs.claim(item.id, owner: candidate.name, done: done)
                 if let claimed { return (claimed, candidate) }
+            }
+            if !used.isEmpty {
+                used = []
+                continue
             }
             guard waiting.count == Self.waitingMax, let end = waiting.last else { return nil }
             last = end

@@ -118,6 +118,23 @@ extension Jobs {
         let linkedPath: String?
     }
 
+    /// Returns the queued jobs of some archives, and of the members of some collections, in the order of `ids`.
+    func waiting(_ kinds: Set<Job.Kind>, of ids: [ArchiveID], limit: Int) throws -> [WaitingJob] {
+        guard !ids.isEmpty else { return [] }
+        let list = String(decoding: try JSONEncoder().encode(ids.map(\.text)), as: UTF8.self)
+        let sql = """
+            WITH used (id, place) AS (
+                SELECT value, key FROM json_each(:ids) UNION ALL
+                SELECT archiveID, key FROM json_each(:ids) JOIN collectionMember ON collectionID = value)
+            SELECT job.id, job.kind, job.reason, job.turn, archive.linkedPath
+            FROM used CROSS JOIN job ON job.archiveID = used.id LEFT JOIN archive ON archive.id = job.archiveID
+            WHERE job.kind IN (\(kinds.map { "'\($0.rawValue)'" }.joined(separator: ", "))) AND job.state = 'waiting'
+                AND job.turn = 0
+            ORDER BY used.place, job.id LIMIT :limit
+            """
+        return try catalog.reading { try WaitingJob.fetchAll($0, sql: sql, arguments: ["ids": list, "limit": limit]) }
+    }
+
     /// Returns queued jobs of some kinds after the job `last`, oldest first; those whose file was unavailable, then those
     /// whose process died, come last.
     func waiting(_ kinds: Set<Job.Kind>, after last: WaitingJob? = nil, limit: Int) throws -> [WaitingJob] {

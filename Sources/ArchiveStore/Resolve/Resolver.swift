@@ -58,8 +58,12 @@ package struct Resolver: Sendable {
 
     /// Returns the archive or collection with an id.
     package func replayable(id: ArchiveID) throws -> Replayable? {
-        if let archive = try catalog.archive(id: id) { return .archive(archive) }
-        return try store.collections.replayable(id: id)
+        let found: Replayable? =
+            if let archive = try catalog.archive(id: id) { .archive(archive) } else {
+                try store.collections.replayable(id: id)
+            }
+        if found != nil { store.recentlyUsed.note(id) }
+        return found
     }
 
     /// Returns the archive that was imported from the file at `path`, if path, size and modification time still match.
@@ -80,6 +84,7 @@ package struct Resolver: Sendable {
     ///
     /// - Parameter opened: The archive's file; `nil` to open it.
     func details(of archive: Archive, findings: [Finding], opened: WACZFile? = nil) throws -> ArchiveDetails {
+        store.recentlyUsed.note(archive.id)
         let availability = archive.availability(in: layout)
         var findings = findings
         var sources: [ArchiveSource] = []

@@ -178,6 +178,7 @@ package struct Searcher: Sendable {
                 results.unknown.append(name)
                 continue
             }
+            store.recentlyUsed.note(id)
             chosen = (chosen ?? []).union(collection.members)
         }
         let scope = SearchScope(

@@ -20,9 +20,10 @@ struct BackgroundWork: Sendable {
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await runJobs([.import, .hash]) }
-            // Indexing a large archive takes hours, in which other jobs go on.
-            group.addTask { await runJobs([.text]) }
-            group.addTask { await runJobs([.verify]) }
+            // Indexing a large archive takes hours, in which verifications go on, but not at the same moment.
+            let turns = JobTurns()
+            group.addTask { await runJobs([.text], turns) }
+            group.addTask { await runJobs([.verify], turns) }
             group.addTask { await audit() }
             group.addTask { await watch() }
             group.addTask { await queueJobs() }
@@ -32,9 +33,9 @@ struct BackgroundWork: Sendable {
     }
 
     /// Checks for new jobs twice a second, and every few seconds for jobs that can run again.
-    private func runJobs(_ kinds: Set<Job.Kind>) async {
+    private func runJobs(_ kinds: Set<Job.Kind>, _ turns: JobTurns? = nil) async {
         guard !store.isReadOnly else { return }
-        let runner = JobRunner(store, kinds: kinds)
+        let runner = JobRunner(store, kinds: kinds, turns: turns)
         var errors = ErrorThrottle(logger: logger, what: "can't run jobs")
         var seen = -1
         var checkedAt = ContinuousClock.now

@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
+import Synchronization
 import TestSupport
 import Testing
+import WebArchive
 
 @testable import ArchiveStore
 
@@ -149,5 +151,50 @@ struct JobQueueTests {
         try test.store.jobs.queueTexts()
         #expect(try test.store.jobs.queueState() == complete)
         #expect(try test.store.searcher.coverage().rebuildReason == nil)
+    }
+
+    /// Otherwise, a person who opens an archive would wait for thousands of others.
+    @Test func archivesThatPeopleUseComeFirst() throws {
+        let test = try TestStore()
+        let ids = try (1...6).map { number in
+            try test.store.importFile(at: test.file("\(number).wacz", seed: UInt64(number))).archive.id
+        }
+        let both = try test.store.collections.make(title: "both", members: [ids[3], ids[2]]).id
+        let store = try test.reopened()
+        try store.jobs.queueVerifications()
+        let runner = JobRunner(store, kinds: [.verify])
+        func next() throws -> ArchiveID? { try runner.runNext()?.archiveID }
+        #expect(try next() == ids[0], "none was used")
+        _ = try store.resolver.replayable(id: ids[5])
+        _ = try store.resolver.replayable(id: ids[4])
+        #expect(try next() == ids[4], "it was used last")
+        _ = try store.searcher.search(SearchQuery("x collection:\(both)"), limit: 1)
+        #expect(try [next(), next(), next()] == [ids[2], ids[3], ids[5]])
+        #expect(try next() == ids[1])
+        #expect(try next() == nil)
+    }
+
+    @Test func jobsTakeTurns() throws {
+        let turns = JobTurns()
+        let running = Mutex((now: 0, most: 0))
+        let isOtherDone = Mutex(false)
+        @Sendable func work() {
+            turns.begin()
+            running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            running.withLock { $0.now -= 1 }
+            turns.end()
+        }
+        turns.begin()
+        let other = try LowPriority.start {
+            turns.begin()
+            isOtherDone.withLock { $0 = true }
+            turns.end()
+        }
+        while !isOtherDone.withLock({ $0 }) { turns.pass() }
+        turns.end()
+        try other.result()
+        let threads = try (1...4).map { _ in try LowPriority.start { for _ in 1...1000 { work() } } }
+        for thread in threads { try thread.result() }
+        #expect(running.withLock { $0.most } == 1)
     }
 }
