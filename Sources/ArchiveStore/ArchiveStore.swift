@@ -83,9 +83,18 @@ package struct ArchiveStore: Sendable {
     package func resetSearch(because reason: String) throws { try search.database.reset(because: reason) }
 
     /// Returns all archives, newest import first, each with its availability.
-    package func archives() throws -> [ListedArchive] {
-        try catalog.allArchives().map { ListedArchive(archive: $0, availability: $0.availability(in: layout)) }
+    ///
+    /// - Parameter tags: Tags that the archives must have, all of them.
+    package func archives(tags: [String] = []) throws -> [ListedArchive] {
+        var filter = LibraryFilter()
+        filter.tags = tags
+        return try catalog.archives(filter).map {
+            ListedArchive(archive: $0, availability: $0.availability(in: layout))
+        }
     }
+
+    /// Returns the tags of all archives.
+    package func tags() throws -> [String] { try catalog.tags() }
 
     package func archive(id: ArchiveID) throws -> Archive? { try catalog.archive(id: id) }
 

@@ -37,6 +37,19 @@ struct Catalog: Sendable {
             .map(\.archive)
     }
 
+    /// Returns the archives that match, newest import first. Doesn't look at their files.
+    func archives(_ filter: LibraryFilter) throws -> [Archive] {
+        let condition = LibraryCondition(filter, unavailable: "[]")
+        let sql = "SELECT * FROM archive WHERE \(condition.sql) ORDER BY importedAt DESC, id DESC"
+        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: condition.arguments) }.map(\.archive)
+    }
+
+    /// Returns the tags of all archives.
+    func tags() throws -> [String] {
+        let sql = "SELECT DISTINCT tag.value FROM archive, json_each(archive.tags) AS tag"
+        return try reading { try String.fetchAll($0, sql: sql) }
+    }
+
     /// Returns the keys, ids and titles of all archives.
     func names() throws -> [ArchiveName] {
         let sql = "SELECT key, id, title, originalName FROM archive"

@@ -75,6 +75,9 @@ enum CatalogMigrations {
                     CREATE TRIGGER captureFilterDelete AFTER DELETE ON captureFilter \(count);
                     """)
         }
+        migrator.registerMigration("18 order of imports") {
+            try $0.execute(sql: "CREATE INDEX archiveByImport ON archive (importedAt, id)")
+        }
         return migrator
     }
 

@@ -21,13 +21,36 @@ package struct Library: Sendable {
         let condition = LibraryCondition(
             filter, unavailable: try filter.states.contains(.unavailable) ? unavailable() : "[]")
         let found = try catalog.reading { database in
-            // Searching for words takes longest, so the archives are counted and sorted in one pass.
-            let keys = try String.fetchAll(
-                database, sql: "SELECT key FROM archive WHERE \(condition.sql) ORDER BY \(order.sql)",
-                arguments: condition.arguments)
-            return (keys.count, try LibraryRows(Array(keys.dropFirst(offset).prefix(limit)), database))
+            let keys = try KeyRow.fetchAll(
+                database, sql: Self.keysSQL(condition, order),
+                arguments: condition.arguments + [limit, offset])
+            let total =
+                if condition.isForAll || keys.isEmpty {
+                    try Int.fetchOne(
+                        database, sql: "SELECT count(*) FROM archive WHERE \(condition.sql)",
+                        arguments: condition.arguments) ?? 0
+                } else {
+                    keys[0].total
+                }
+            return (total, try LibraryRows(keys.map(\.key), database))
         }
         return Part(total: found.0, archives: found.1.items(in: store.layout))
+    }
+
+    private struct KeyRow: Decodable, FetchableRecord {
+        let key: String
+        let total: Int
+    }
+
+    /// Returns a query for a part of the archives that match. Its last arguments are the limit and the offset.
+    ///
+    /// Searching for words takes longest, so the archives are counted and sorted in one pass. Without a condition, only the
+    /// part is read.
+    static func keysSQL(_ condition: LibraryCondition, _ order: LibraryOrder) -> String {
+        """
+        SELECT key, \(condition.isForAll ? "0" : "count(*) OVER ()") AS total FROM archive
+        WHERE \(condition.sql) ORDER BY \(order.sql) LIMIT ? OFFSET ?
+        """
     }
 
     /// Counts the archives that match.

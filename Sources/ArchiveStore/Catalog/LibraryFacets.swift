@@ -49,17 +49,15 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
         _ condition: LibraryCondition, unavailable: String, _ database: Database, freeBytes: UInt64?
     ) throws {
         self.freeBytes = freeBytes
-        let numbers = try Int64.fetchAll(
-            database, sql: "SELECT rowid FROM archive WHERE \(condition.sql)", arguments: condition.arguments)
-        let list = "[\(numbers.map(String.init).joined(separator: ","))]"
-        let listed = "archive.rowid IN (SELECT value FROM json_each(?))"
+        // The archives that match are chosen once. Without a condition, they are all.
+        let (listed, list) = try Self.chosen(by: condition, database)
         let states = LibraryFilter.State.allCases.map {
             "count(CASE WHEN \(LibraryCondition.condition($0)) THEN 1 END) AS \($0.rawValue)"
         }.joined(separator: ", ")
         let sums = try Sums.fetchOne(
             database,
             sql: "SELECT count(*) AS total, coalesce(sum(size), 0) AS bytes, \(states) FROM archive WHERE \(listed)",
-            arguments: [unavailable, list])
+            arguments: [unavailable] + list)
         (total, bytes) = (sums?.total ?? 0, sums?.bytes ?? 0)
         self.states = [
             "issues": sums?.issues ?? 0, "unavailable": sums?.unavailable ?? 0, "unverified": sums?.unverified ?? 0,
@@ -69,13 +67,14 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
             sql: """
                 SELECT tag.value AS value, count(*) AS count FROM archive, json_each(archive.tags) AS tag
                 WHERE \(listed) GROUP BY tag.value ORDER BY count DESC, tag.value LIMIT \(Self.tagsMax)
-                """, arguments: [list])
+                """, arguments: list)
         sites = try Count.fetchAll(
             database,
             sql: """
-                SELECT host AS value, count(*) AS count FROM archive JOIN archiveSite ON archiveKey = archive.key
-                WHERE \(listed) GROUP BY host ORDER BY count DESC, host LIMIT \(Self.sitesMax)
-                """, arguments: [list])
+                SELECT host AS value, count(*) AS count FROM archiveSite
+                WHERE \(condition.isForAll ? "TRUE" : "archiveKey IN (SELECT key FROM archive WHERE \(listed))")
+                GROUP BY host ORDER BY count DESC, host LIMIT \(Self.sitesMax)
+                """, arguments: list)
         let years = try Years.fetchAll(
             database,
             sql: """
@@ -83,7 +82,7 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
                     CAST(substr(lastCapture, 1, 4) AS INTEGER) AS last, count(*) AS count
                 FROM archive WHERE \(listed) AND firstCapture IS NOT NULL AND lastCapture IS NOT NULL
                 GROUP BY first, last
-                """, arguments: [list])
+                """, arguments: list)
         self.years = Self.counts(of: years)
         let whole = try Whole.fetchOne(
             database,
@@ -92,6 +91,17 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
                     (SELECT count(*) FROM archiveCollection) AS collections FROM archive
                 """)
         library = whole ?? Whole(archives: 0, collections: 0, bytes: 0)
+    }
+
+    /// Returns a condition for the archives that meet another one, with its arguments.
+    private static func chosen(
+        by condition: LibraryCondition, _ database: Database
+    ) throws -> (sql: String, arguments: StatementArguments) {
+        guard !condition.isForAll else { return ("TRUE", []) }
+        let numbers = try Int64.fetchAll(
+            database, sql: "SELECT rowid FROM archive WHERE \(condition.sql)", arguments: condition.arguments)
+        let list = "[\(numbers.map(String.init).joined(separator: ","))]"
+        return ("archive.rowid IN (SELECT value FROM json_each(?))", [list])
     }
 
     /// Counts the archives of each year. Of files that name impossible years, the latest years are listed.

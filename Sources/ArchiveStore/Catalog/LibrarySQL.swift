@@ -4,6 +4,8 @@ import GRDB
 struct LibraryCondition {
     private(set) var sql = "TRUE"
     private(set) var arguments = StatementArguments()
+    /// Whether all archives meet it.
+    private(set) var isForAll = true
 
     /// - Parameter unavailable: The keys of the linked archives whose file can't be read, as a JSON array.
     init(_ filter: LibraryFilter, unavailable: String) {
@@ -36,6 +38,7 @@ struct LibraryCondition {
     }
 
     private mutating func add(_ condition: String, _ values: StatementArguments) {
+        isForAll = false
         sql += " AND (\(condition))"
         arguments += values
     }

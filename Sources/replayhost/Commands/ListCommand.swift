@@ -45,14 +45,12 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         common.noteStore()
         let store = try common.openStoreIfAny()
-        let all = try store?.archives() ?? []
-        let archives = all.filter { listed in tag.allSatisfy { listed.archive.tags.contains($0) } }
-            .sorted { sort.isBefore($0.archive, $1.archive) }
+        let archives = (try store?.archives(tags: tag) ?? []).sorted { sort.isBefore($0.archive, $1.archive) }
         if common.json {
             for archive in archives { Terminal.write(Terminal.json(archive)) }
             return
         }
-        if archives.isEmpty { return common.note(reasonForNone(of: all.map(\.archive))) }
+        if archives.isEmpty { return common.note(try reasonForNone(in: store)) }
         for line in try table(of: archives, store?.resolver.shortIDs()).lines() { Terminal.write(line) }
     }
 
@@ -96,9 +94,11 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func reasonForNone(of all: [Archive]) -> String {
-        guard !all.isEmpty else { return "No archives yet. Add a WACZ or WARC file with `replayhost import FILE`." }
-        let known = Set(all.flatMap(\.tags)).sorted { $0.localizedStandardCompare($1) == .orderedAscending }
+    private func reasonForNone(in store: ArchiveStore?) throws -> String {
+        guard let store, try !store.archives().isEmpty else {
+            return "No archives yet. Add a WACZ or WARC file with `replayhost import FILE`."
+        }
+        let known = try store.tags().sorted { $0.localizedStandardCompare($1) == .orderedAscending }
         guard !known.isEmpty else { return "No archive has a tag. Add one with `replayhost edit ID --tag TAG`." }
         let more = known.count > 20 ? " and \(known.count - 20) more" : ""
         return "No archive has \(tag.count == 1 ? "this tag" : "all of these tags"). Tags in use: "

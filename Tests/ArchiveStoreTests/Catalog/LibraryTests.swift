@@ -51,6 +51,30 @@ struct LibraryTests {
         #expect(try ids(test, "added") { $0.query = query } == expected.split(separator: " ").map(String.init))
     }
 
+    /// The list that the library opens with isn't sorted: an index has its order, and only the part is read.
+    @Test func firstPartIsReadInTheOrderOfAnIndex() throws {
+        let test = try TestStore()
+        for name in ["a", "b", "c"] { try add(test, name) }
+        let order = try #require(LibraryOrder("-added"))
+        let sql = Library.keysSQL(LibraryCondition(LibraryFilter(), unavailable: "[]"), order)
+        let plan = try test.store.catalog.reading { database in
+            try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: [1, 0]).map {
+                $0["detail"] as String
+            }
+        }
+        #expect(plan == ["SCAN archive USING INDEX archiveByImport"])
+        for words in ["", "wacz"] {
+            var filter = LibraryFilter()
+            filter.query = words
+            let part = try test.store.library.archives(filter, sortedBy: order, offset: 1, limit: 1)
+            #expect(part.archives.map(\.archive.id.text) == ["b"])
+            #expect(part.total == 3)
+            let none = try test.store.library.archives(filter, sortedBy: order, offset: 9, limit: 1)
+            #expect(none.archives.isEmpty)
+            #expect(none.total == 3, "also after the last one")
+        }
+    }
+
     @Test func archiveMustHaveAllTags() throws {
         let test = try TestStore()
         try add(test, "a") { $0.tags = ["x", "y"] }
