@@ -60,6 +60,11 @@ enum CatalogMigrations {
                         value INTEGER NOT NULL
                     ) STRICT, WITHOUT ROWID;
                     CREATE INDEX unexaminedArchive ON archive (key) WHERE isExamined = 0;
+                    """)
+        }
+        migrator.registerMigration("18 order of imports") {
+            try $0.execute(sql: "CREATE INDEX archiveByImport ON archive (importedAt, id)")
+        }
         migrator.registerMigration("19 changes of files") {
             // Counts what makes a filter of captures outdated, so that the archives without one are listed only after that.
             let isOtherFile = """
@@ -74,9 +79,6 @@ enum CatalogMigrations {
                     CREATE TRIGGER fileUpdate AFTER UPDATE ON archive WHEN \(isOtherFile) \(count);
                     CREATE TRIGGER captureFilterDelete AFTER DELETE ON captureFilter \(count);
                     """)
-        }
-        migrator.registerMigration("18 order of imports") {
-            try $0.execute(sql: "CREATE INDEX archiveByImport ON archive (importedAt, id)")
         }
         return migrator
     }
