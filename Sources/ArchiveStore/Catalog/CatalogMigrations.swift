@@ -66,17 +66,12 @@ enum CatalogMigrations {
             try $0.execute(sql: "CREATE INDEX archiveByImport ON archive (importedAt, id)")
         }
         migrator.registerMigration("19 changes of files") {
-            // Counts what makes a filter of captures outdated, so that the archives without one are listed only after that.
-            let isOtherFile = """
-                NEW.key != OLD.key OR NEW.size != OLD.size OR NEW.linkedModifiedAt IS NOT OLD.linkedModifiedAt
-                """
+            // Counts what makes a filter of captures outdated, so that the missing ones are listed only after that.
+            let isOtherFile = "NEW.size != OLD.size OR NEW.linkedModifiedAt IS NOT OLD.linkedModifiedAt"
             let count = "BEGIN UPDATE revision SET number = number + 1 WHERE subject = 'files'; END"
             try $0.execute(
                 sql: """
-                    INSERT INTO revision VALUES ('files', 0);
-                    CREATE TRIGGER fileInsert AFTER INSERT ON archive \(count);
-                    CREATE TRIGGER fileDelete AFTER DELETE ON archive \(count);
-                    CREATE TRIGGER fileUpdate AFTER UPDATE ON archive WHEN \(isOtherFile) \(count);
+                    CREATE TRIGGER archiveFileChange AFTER UPDATE ON archive WHEN \(isOtherFile) \(count);
                     CREATE TRIGGER captureFilterDelete AFTER DELETE ON captureFilter \(count);
                     """)
         }
