@@ -2,8 +2,8 @@
 
 Imports ARCHIVES archives (default: 500) of PAGES pages (default: 200) with text. Prints the median and the 95th percentile, in
 milliseconds, of a lookup in all archives, a search and a replayed page: when nothing else runs, while all archives are verified,
-and while their text is indexed. The filters of captures stay, so that lookups ask the same archives. Requests are sent one after the other. The part fails if work more than
-doubles a 95th percentile; ROUNDS (default: 300) is the number of requests of each kind.
+and while their text is indexed. The filters of captures stay, so that lookups ask the same archives. Requests are sent one after
+the other. The part fails if work more than doubles a 95th percentile. ROUNDS (default: 300) is the number of requests of each kind.
 """
 
 import json
