@@ -66,8 +66,12 @@ enum CatalogMigrations {
             try $0.execute(sql: "CREATE INDEX archiveByImport ON archive (importedAt, id)")
         }
         migrator.registerMigration("19 changes of files") {
-            // Counts what makes a filter of captures outdated, so that the missing ones are listed only after that.
-            let isOtherFile = "NEW.size != OLD.size OR NEW.linkedModifiedAt IS NOT OLD.linkedModifiedAt"
+            // Counts what `CaptureFilters` has read of an archive, which it reads again only after that.
+            let isOtherFile = """
+                NEW.size != OLD.size OR NEW.linkedModifiedAt IS NOT OLD.linkedModifiedAt
+                OR NEW.firstCapture IS NOT OLD.firstCapture OR NEW.lastCapture IS NOT OLD.lastCapture
+                OR (json_extract(NEW.findings, '$.error') > 0) IS NOT (json_extract(OLD.findings, '$.error') > 0)
+                """
             let count = "BEGIN UPDATE revision SET number = number + 1 WHERE subject = 'files'; END"
             try $0.execute(
                 sql: """

@@ -22,6 +22,12 @@ final class CaptureFilters: Sendable {
             modifiedAt = archive.storage.linkedFile?.modifiedAtNanoseconds ?? 0
         }
 
+        init(_ row: ArchiveRow) {
+            version = Self.version
+            size = row.size
+            modifiedAt = row.linkedModifiedAt ?? 0
+        }
+
         init?(_ text: String) {
             let parts = text.split(separator: " ")
             guard parts.count == 3, let version = Int(parts[0]), let size = UInt64(parts[1]),
@@ -57,19 +63,36 @@ final class CaptureFilters: Sendable {
         }
     }
 
+    /// An archive of the library, with the hashes of its filter; `nil` without a filter of its present file.
+    private struct Known {
+        let row: ArchiveRow
+        var hashes: [UInt32]?
+    }
+
     private struct State {
-        /// The highest revision that was read.
+        /// The highest revision of a filter that was read.
         var revision: Int64 = 0
-        /// By the archive's key.
+        /// By the archive's key. Those that are damaged or don't fit in memory are missing.
         var filters: [String: Filter] = [:]
-        /// The archives whose filters are damaged or don't fit in memory.
-        var unusable: Set<String> = []
-        /// The stamps that the missing filters will have, by the archives' keys.
-        var missing: [String: String] = [:]
-        /// The counter of changes of files when the missing filters were listed.
-        var fileRevision: Int64 = -1
         /// The number of all their hashes.
         var count = 0
+        /// The counter of changes of files when the archives were read.
+        var fileRevision: Int64 = -1
+        /// All archives, newest import first.
+        var archives: [Known] = []
+
+        mutating func add(_ row: Row) {
+            count -= filters.removeValue(forKey: row.archiveKey)?.hashes.count ?? 0
+            guard let filter = row.filter, count + filter.hashes.count <= CaptureFilters.hashesMax else { return }
+            filters[row.archiveKey] = filter
+            count += filter.hashes.count
+        }
+
+        mutating func forgetRemovedArchives() {
+            let keys = Set(archives.map(\.row.times.key))
+            filters = filters.filter { keys.contains($0.key) }
+            count = filters.values.reduce(0) { $0 + $1.hashes.count }
+        }
     }
 
     private let catalog: Catalog
@@ -97,49 +120,44 @@ final class CaptureFilters: Sendable {
     ///
     /// - Parameter hashes: `nil` if they aren't known.
     func libraryArchives(mayHave hashes: [UInt32]?) throws -> [ArchiveTimes] {
-        guard let hashes else { return try catalog.times() }
         try readNew()
-        let chosen = state.withLock { state in
-            let matching = state.filters.compactMap { key, filter in
-                hashes.contains { filter.hashes.hasSorted($0) } ? key : nil
-            }
-            return matching + state.unusable + state.missing.keys
+        return state.withLock { state in
+            state.archives.lazy.filter { archive in
+                guard let hashes, let own = archive.hashes else { return true }
+                return hashes.contains { own.hasSorted($0) }
+            }.map(\.row.times)
         }
-        return try catalog.times(chosen)
     }
 
-    /// Reads the filters that were made since the last time and, if files have changed, lists those that are missing.
+    /// Reads the filters that were made since the last time and, if files have changed, the list of all archives.
     private func readNew() throws {
         let known = state.withLock { (revision: $0.revision, fileRevision: $0.fileRevision) }
-        let (fileRevision, rows, missing) = try catalog.reading { database in
-            let fileRevision = try Int64.fetchOne(
-                database.cachedStatement(sql: "SELECT number FROM revision WHERE subject = 'files'"))
+        let (fileRevision, rows, archives) = try catalog.reading { database in
+            let fileRevision =
+                try Int64.fetchOne(
+                    database.cachedStatement(sql: "SELECT number FROM revision WHERE subject = 'files'")) ?? 0
             let rows = try Row.fetchAll(
                 database.cachedStatement(sql: "SELECT * FROM captureFilter WHERE revision > ? ORDER BY revision"),
                 arguments: [known.revision])
-            let missing =
-                fileRevision == known.fileRevision
-                ? nil : try MissingFilter.fetchAll(database, sql: MissingFilter.all, arguments: ["\(Stamp.version) "])
-            return (fileRevision ?? 0, rows, missing)
+            let archives = fileRevision == known.fileRevision ? nil : try ArchiveRow.all(database)
+            return (fileRevision, rows, archives)
         }
-        guard !rows.isEmpty || missing != nil else { return }
+        guard !rows.isEmpty || archives != nil else { return }
         state.withLock { state in
-            if let missing, fileRevision > state.fileRevision {
+            if let archives, fileRevision > state.fileRevision {
                 state.fileRevision = fileRevision
-                state.missing = Dictionary(missing.map { ($0.key, $0.stamp) }) { $1 }
+                state.archives = archives.map { Known(row: $0) }
+                state.forgetRemovedArchives()
             }
             // Another thread may have read later ones.
             for row in rows where row.revision > state.revision {
                 state.revision = row.revision
-                state.count -= state.filters.removeValue(forKey: row.archiveKey)?.hashes.count ?? 0
-                if state.missing[row.archiveKey] == row.stamp { state.missing[row.archiveKey] = nil }
-                guard let filter = row.filter, state.count + filter.hashes.count <= Self.hashesMax else {
-                    state.unusable.insert(row.archiveKey)
-                    continue
-                }
-                state.unusable.remove(row.archiveKey)
-                state.filters[row.archiveKey] = filter
-                state.count += filter.hashes.count
+                state.add(row)
+            }
+            for index in state.archives.indices {
+                let row = state.archives[index].row
+                let filter = state.filters[row.times.key]
+                state.archives[index].hashes = filter?.stamp == Stamp(row) ? filter?.hashes : nil
             }
         }
     }
@@ -214,45 +232,60 @@ final class CaptureFilters: Sendable {
 }
 
 extension [UInt32] {
-    /// Returns whether a list in ascending order contains a value.
+    /// Returns whether a list of hashes in ascending order contains one.
     fileprivate func hasSorted(_ value: UInt32) -> Bool {
-        let place = withUnsafeBufferPointer { $0.partition { $0 >= value } }
-        return place < count && self[place] == value
-    }
-}
-
-extension ArchiveTimes: FetchableRecord {
-    fileprivate static let columns = """
-        SELECT key, firstCapture, lastCapture, json_extract(findings, '$.error') > 0 AS hasErrors FROM archive
-        """
-    fileprivate static let order = "ORDER BY importedAt DESC, id DESC"
-}
-
-extension Catalog {
-    fileprivate func times() throws -> [ArchiveTimes] {
-        try reading {
-            try ArchiveTimes.fetchAll($0.cachedStatement(sql: "\(ArchiveTimes.columns) \(ArchiveTimes.order)"))
+        withUnsafeBufferPointer { hashes in
+            guard let last = hashes.last, value <= last else { return false }
+            // Hashes are evenly spread, so its place is near this one. Twice as far at each step, then by halves.
+            var (low, high) = (0, hashes.count - 1)
+            let guess = Swift.min(Int(UInt64(value) * UInt64(hashes.count) >> 32), high)
+            var step = 1
+            if hashes[guess] < value {
+                low = guess
+                while low + step < high, hashes[low + step] < value { (low, step) = (low + step, step * 2) }
+                high = Swift.min(low + step, high)
+            } else {
+                high = guess
+                while high - step > low, hashes[high - step] >= value { (high, step) = (high - step, step * 2) }
+                low = Swift.max(high - step, low)
+            }
+            while low < high {
+                let middle = (low + high) / 2
+                if hashes[middle] < value { low = middle + 1 } else { high = middle }
+            }
+            return hashes[low] == value
         }
     }
-
-    /// Returns archives by key, newest import first.
-    fileprivate func times(_ keys: [String]) throws -> [ArchiveTimes] {
-        guard !keys.isEmpty else { return [] }
-        let list = String(decoding: try JSONText.encoded(keys), as: UTF8.self)
-        let sql = "\(ArchiveTimes.columns) WHERE key IN (SELECT value FROM json_each(?)) \(ArchiveTimes.order)"
-        return try reading { try ArchiveTimes.fetchAll($0.cachedStatement(sql: sql), arguments: [list]) }
-    }
 }
 
-/// An archive that has no filter of its present file.
-private struct MissingFilter: Decodable, FetchableRecord {
-    let key: String
-    /// The stamp that its filter will have.
-    let stamp: String
+/// What the filters need to know of an archive.
+private struct ArchiveRow: Decodable, FetchableRecord {
+    let times: ArchiveTimes
+    let size: UInt64
+    let linkedModifiedAt: Int64?
 
-    /// The argument is the start of the stamps.
-    static let all = """
-        SELECT key, wanted AS stamp FROM (SELECT key, ? || size || ' ' || coalesce(linkedModifiedAt, 0) AS wanted FROM archive)
-        LEFT JOIN captureFilter ON archiveKey = key WHERE archiveKey IS NULL OR captureFilter.stamp != wanted
-        """
+    private enum CodingKeys: String, CodingKey {
+        case key, size, linkedModifiedAt, firstCapture, lastCapture, hasErrors
+    }
+
+    init(from decoder: any Decoder) throws {
+        let row = try decoder.container(keyedBy: CodingKeys.self)
+        func time(_ key: CodingKeys) throws -> CaptureTimestamp? {
+            try row.decodeIfPresent(String.self, forKey: key).flatMap { CaptureTimestamp(digits: $0) }
+        }
+        times = ArchiveTimes(
+            key: try row.decode(String.self, forKey: .key), first: try time(.firstCapture),
+            last: try time(.lastCapture), hasErrors: try row.decode(Bool.self, forKey: .hasErrors))
+        size = try row.decode(UInt64.self, forKey: .size)
+        linkedModifiedAt = try row.decodeIfPresent(Int64.self, forKey: .linkedModifiedAt)
+    }
+
+    /// Returns all archives, newest import first.
+    static func all(_ database: Database) throws -> [ArchiveRow] {
+        let sql = """
+            SELECT key, size, linkedModifiedAt, firstCapture, lastCapture, json_extract(findings, '$.error') > 0 AS hasErrors
+            FROM archive ORDER BY importedAt DESC, id DESC
+            """
+        return try fetchAll(database.cachedStatement(sql: sql))
+    }
 }

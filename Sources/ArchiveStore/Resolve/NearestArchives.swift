@@ -42,26 +42,27 @@ struct NearestArchives {
 }
 
 /// The key of an archive, and when its captures were made.
-struct ArchiveTimes: Decodable {
+struct ArchiveTimes {
     let key: String
-    let firstCapture: String?
-    let lastCapture: String?
-    /// Whether something is wrong with the archive.
+    let first: CaptureTimestamp?
+    let last: CaptureTimestamp?
+    /// Whether something is wrong with the archive. Its times may be wrong, too.
     let hasErrors: Bool
 
+    init(key: String, first: CaptureTimestamp?, last: CaptureTimestamp?, hasErrors: Bool) {
+        (self.key, self.first, self.last, self.hasErrors) = (key, first, last, hasErrors)
+    }
+
     init(_ archive: Archive) {
-        key = archive.key
-        firstCapture = archive.summary.firstCapture
-        lastCapture = archive.summary.lastCapture
-        hasErrors = archive.findingCounts.error > 0
+        self.init(
+            key: archive.key, first: archive.summary.firstCapture.flatMap(CaptureTimestamp.init(digits:)),
+            last: archive.summary.lastCapture.flatMap(CaptureTimestamp.init(digits:)),
+            hasErrors: archive.findingCounts.error > 0)
     }
 
     /// Returns the least distance that a capture in the archive can have; see `CaptureRank.distance`.
     fileprivate func distanceMin(from time: CaptureTimestamp?) -> UInt64 {
-        // The times of an archive with a damaged index may be wrong.
-        guard !hasErrors, let first = firstCapture.flatMap(CaptureTimestamp.init(digits:)),
-            let last = lastCapture.flatMap(CaptureTimestamp.init(digits:))
-        else { return 0 }
+        guard !hasErrors, let first, let last else { return 0 }
         guard let time else { return CaptureRank.distance(to: last, from: nil) }
         if time < first { return CaptureRank.distance(to: first, from: time) }
         return last < time ? CaptureRank.distance(to: last, from: time) : 0
@@ -73,6 +74,14 @@ extension Resolver {
     package func archives(mayHave url: String) throws -> [Archive] {
         try catalog.archives(
             keys: store.filters.libraryArchives(mayHave: CaptureMatcher(url: url).hashes).map(\.key))
+    }
+
+    /// Returns the archives of the library that can have lines of a query, without opening them.
+    package func archives(mayMatch query: CDXQuery) throws -> [Archive] {
+        let isOfURL = query.captures.matchType == .exact
+        // Pages are counted by the blocks of all indexes.
+        return isOfURL && query.page == nil && !query.countsPages
+            ? try archives(mayHave: query.captures.url) : try catalog.allArchives()
     }
 
     /// Returns the index entry of the capture closest in time in the library, with its archive.

@@ -26,7 +26,7 @@ struct CaptureCall: Sendable {
     }
 
     /// Returns the archives to search for a URL.
-    func archives(for url: String) throws -> [Archive] {
+    private func archives(for url: String) throws -> [Archive] {
         switch scope {
         case .all: try site.store.resolver.archives(mayHave: url)
         case .one(let replayable): replayable.archives

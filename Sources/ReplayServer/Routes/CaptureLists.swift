@@ -58,11 +58,7 @@ struct CaptureLists: Sendable {
 
     private func archives(for query: CDXQuery) async throws -> [Archive] {
         if case .one(let replayable) = call.scope { return replayable.archives }
-        // Pages are counted by the blocks of all indexes.
-        let isOfURL = query.captures.matchType == .exact && query.page == nil && !query.countsPages
-        return try await site.blocking.long {
-            isOfURL ? try call.archives(for: query.captures.url) : try site.store.archives().map(\.archive)
-        }
+        return try await site.blocking.long { try site.store.resolver.archives(mayMatch: query) }
     }
 
     private func respond(type: String, body: ResponseBody, fields own: HTTPFields = [:]) -> Response {

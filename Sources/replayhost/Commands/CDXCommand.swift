@@ -90,7 +90,7 @@ struct CDXCommand: ParsableCommand {
         let query = try query()
         let store = try common.openExistingStore()
         let run = CDXQueryRun(
-            query, sources: try sources(store), namesSources: ids.count != 1, temporaryFolder: store.layout.incoming)
+            query, sources: try sources(store, query), namesSources: ids.count != 1, temporaryFolder: store.layout.incoming)
         var output = BatchedOutput()
         do {
             while let line = try run.next() { output.append(line) }
@@ -106,11 +106,12 @@ struct CDXCommand: ParsableCommand {
         if output.isEmpty { common.note("No captures match.") }
     }
 
-    private func sources(_ store: ArchiveStore) throws -> [CDXQuerySource] {
-        var archives: [Archive] = []
-        for archive in try common.replayables(ids, in: store).flatMap(\.archives) where !archives.contains(archive) {
-            archives.append(archive)
-        }
+    private func sources(_ store: ArchiveStore, _ query: CDXQuery) throws -> [CDXQuerySource] {
+        var known: Set<String> = []
+        let archives =
+            ids.isEmpty
+            ? try store.resolver.archives(mayMatch: query)
+            : try common.replayables(ids, in: store).flatMap(\.archives).filter { known.insert($0.key).inserted }
         return archives.bestCopiesFirst.map { store.openArchives.querySource($0, isOneOfSeveral: ids.isEmpty) }
     }
 
