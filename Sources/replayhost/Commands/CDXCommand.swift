@@ -90,7 +90,8 @@ struct CDXCommand: ParsableCommand {
         let query = try query()
         let store = try common.openExistingStore()
         let run = CDXQueryRun(
-            query, sources: try sources(store, query), namesSources: ids.count != 1, temporaryFolder: store.layout.incoming)
+            query, sources: try sources(store, query), namesSources: ids.count != 1,
+            temporaryFolder: store.layout.incoming)
         var output = BatchedOutput()
         do {
             while let line = try run.next() { output.append(line) }
