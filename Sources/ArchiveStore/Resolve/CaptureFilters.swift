@@ -81,10 +81,11 @@ final class CaptureFilters: Sendable {
         /// All archives, newest import first.
         var archives: [Known] = []
 
-        mutating func add(_ row: Row) {
-            count -= filters.removeValue(forKey: row.archiveKey)?.hashes.count ?? 0
-            guard let filter = row.filter, count + filter.hashes.count <= CaptureFilters.hashesMax else { return }
-            filters[row.archiveKey] = filter
+        /// - Parameter filter: `nil` if it's damaged.
+        mutating func set(_ filter: Filter?, of key: String) {
+            count -= filters.removeValue(forKey: key)?.hashes.count ?? 0
+            guard let filter, count + filter.hashes.count <= CaptureFilters.hashesMax else { return }
+            filters[key] = filter
             count += filter.hashes.count
         }
 
@@ -132,17 +133,20 @@ final class CaptureFilters: Sendable {
     /// Reads the filters that were made since the last time and, if files have changed, the list of all archives.
     private func readNew() throws {
         let known = state.withLock { (revision: $0.revision, fileRevision: $0.fileRevision) }
-        let (fileRevision, rows, archives) = try catalog.reading { database in
+        let (fileRevision, filters, archives) = try catalog.reading { database in
             let fileRevision =
                 try Int64.fetchOne(
                     database.cachedStatement(sql: "SELECT number FROM revision WHERE subject = 'files'")) ?? 0
-            let rows = try Row.fetchAll(
+            let rows = try Row.fetchCursor(
                 database.cachedStatement(sql: "SELECT * FROM captureFilter WHERE revision > ? ORDER BY revision"),
                 arguments: [known.revision])
+            // One by one: together, their rows take as much memory again.
+            var filters: [(revision: Int64, key: String, filter: Filter?)] = []
+            while let row = try rows.next() { filters.append((row.revision, row.archiveKey, row.filter)) }
             let archives = fileRevision == known.fileRevision ? nil : try ArchiveRow.all(database)
-            return (fileRevision, rows, archives)
+            return (fileRevision, filters, archives)
         }
-        guard !rows.isEmpty || archives != nil else { return }
+        guard !filters.isEmpty || archives != nil else { return }
         state.withLock { state in
             if let archives, fileRevision > state.fileRevision {
                 state.fileRevision = fileRevision
@@ -150,9 +154,9 @@ final class CaptureFilters: Sendable {
                 state.forgetRemovedArchives()
             }
             // Another thread may have read later ones.
-            for row in rows where row.revision > state.revision {
-                state.revision = row.revision
-                state.add(row)
+            for (revision, key, filter) in filters where revision > state.revision {
+                state.revision = revision
+                state.set(filter, of: key)
             }
             for index in state.archives.indices {
                 let row = state.archives[index].row
