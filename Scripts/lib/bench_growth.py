@@ -31,6 +31,7 @@ SHAPES = os.environ.get("SHAPES", "sites site").split()
 REQUESTS = int(os.environ.get("REQUESTS", "20"))
 PEER_MAX = int(os.environ.get("PEER_MAX", "1000")) if os.environ.get("PYWB") else 0
 CAPTURES = 31
+NAMES = {"sites": "archives of a site each", "site": "archives of one site"}
 COLUMNS = ["start", "hit", "miss", "in all", "collection", "TimeMap", "explain", "explain miss", "list", "search", "one more", "remove",
     "memory", "after TimeMap"]
 
@@ -118,13 +119,13 @@ def plot(rows, path):
     colours = ["#1b5876", "#8a5a00", "#a2382e", "#3f6b2a", "#6a4a8c", "#555555", "#00798c", "#b5651d", "#c2185b"]
     shapes = list(dict.fromkeys(shape for shape, _ in rows))
     sizes = sorted({size for _, size in rows})
-    x = lambda size: 60 + 300 * (math.log10(size) - math.log10(sizes[0])) / max(1e-9, math.log10(sizes[-1]) - math.log10(sizes[0]))
+    x = lambda size: 80 + 280 * (math.log10(size) - math.log10(sizes[0])) / max(1e-9, math.log10(sizes[-1]) - math.log10(sizes[0]))
     y = lambda seconds: 300 - 62 * (math.log10(max(seconds * 1000, 0.5)) + 0.3)
     parts = []
     for number, shape in enumerate(shapes):
-        parts.append(f'<g transform="translate({number * 520} 0)"><text x="60" y="24" font-weight="600">{shape}</text>')
-        for power in range(0, 5):
-            parts.append(f'<path d="M60 {y(10 ** power / 1000):.0f}H360" stroke="#ddd"/><text x="54" y="{y(10 ** power / 1000) + 4:.0f}" '
+        parts.append(f'<g transform="translate({number * 520} 0)"><text x="80" y="24" font-weight="600">{NAMES[shape]}</text>')
+        for power in range(0, 4):
+            parts.append(f'<path d="M80 {y(10 ** power / 1000):.0f}H360" stroke="#ddd"/><text x="74" y="{y(10 ** power / 1000) + 4:.0f}" '
                 f'text-anchor="end">{10 ** power} ms</text>')
         for size in sizes:
             parts.append(f'<text x="{x(size):.0f}" y="336" text-anchor="middle">{size}</text>')
