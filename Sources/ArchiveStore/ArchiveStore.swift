@@ -77,6 +77,13 @@ package struct ArchiveStore: Sendable {
         search.database.exists ? try search.database.integrityCheck() : ["ok"]
     }
 
+    /// Deletes damaged filters of captures, so that a job makes them again.
+    ///
+    /// - Returns: How many were damaged, and how many archives have none now.
+    package func repairFilters() throws -> (damaged: Int, missing: Int) {
+        try isReadOnly ? (0, 0) : filters.repair()
+    }
+
     /// Deletes the search index. The text of all archives is then indexed again.
     ///
     /// - Parameter reason: Why, for people.

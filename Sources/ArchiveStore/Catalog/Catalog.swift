@@ -162,13 +162,26 @@ struct Catalog: Sendable {
         }
     }
 
-    /// Runs SQLite's integrity check. Returns its lines; `["ok"]` if the catalog is intact.
+    /// Runs SQLite's integrity check, and counts what it doesn't notice: rows that belong to no archive, and archives
+    /// whose pages or findings are gone. Returns its lines; `["ok"]` if the catalog is intact.
     func integrityCheck() throws -> [String] {
         try reading { database in
             let lines = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+            guard lines == ["ok"] else { return lines }
             let orphans = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
-            guard orphans > 0 else { return lines }
-            return lines.filter { $0 != "ok" } + ["\(orphans) rows belong to no archive"]
+            let emptied =
+                try Int.fetchOne(
+                    database,
+                    sql: """
+                        SELECT count(*) FROM archive WHERE isExamined
+                            AND (pageCount > 0 AND NOT EXISTS (SELECT 1 FROM page WHERE archiveKey = key)
+                            OR (SELECT sum(value) FROM json_each(findings)) > 0
+                                AND NOT EXISTS (SELECT 1 FROM finding WHERE archiveKey = key))
+                        """) ?? 0
+            var problems: [String] = []
+            if orphans > 0 { problems.append("\(orphans) rows belong to no archive") }
+            if emptied > 0 { problems.append("archives whose pages or findings are gone: \(emptied)") }
+            return problems.isEmpty ? lines : problems
         }
     }
 

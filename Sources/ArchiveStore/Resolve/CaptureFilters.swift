@@ -166,6 +166,23 @@ final class CaptureFilters: Sendable {
         }
     }
 
+    /// Deletes the filters that are damaged, so that a job makes them again, and counts those that are missing then.
+    func repair() throws -> (damaged: Int, missing: Int) {
+        try catalog.writing { database in
+            var damaged: [String] = []
+            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM captureFilter WHERE hashes IS NOT NULL")
+            while let row = try rows.next() { if row.filter == nil { damaged.append(row.archiveKey) } }
+            for key in damaged {
+                try database.execute(sql: "DELETE FROM captureFilter WHERE archiveKey = ?", arguments: [key])
+            }
+            let sql = """
+                SELECT count(*) FROM archive
+                WHERE NOT EXISTS (SELECT 1 FROM captureFilter WHERE archiveKey = archive.key)
+                """
+            return (damaged.count, try Int.fetchOne(database, sql: sql) ?? 0)
+        }
+    }
+
     // Making filters ----------------------------------------------------------------------------------------------
 
     /// Makes the filter of an archive, unless it has one. Reads the whole index.

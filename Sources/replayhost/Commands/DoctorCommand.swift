@@ -96,6 +96,7 @@ struct DoctorCommand: ParsableCommand {
             }
             checks += linkedFileChecks(archives)
             checks += try lookupChecks(store)
+            checks.append(try filterCheck(store))
             checks.append(try searchCheck(store))
             if let server = ServerFile.running(layout: store.layout) {
                 checks.append(
@@ -159,6 +160,18 @@ struct DoctorCommand: ParsableCommand {
             checks.append(Check(name: "lookups", verdict: .good, what: "all archives are ready to search"))
         }
         return checks
+    }
+
+    /// Without a filter, an archive is opened for each lookup in the library.
+    private func filterCheck(_ store: ArchiveStore) throws -> Check {
+        let (damaged, missing) = try store.repairFilters()
+        guard missing > 0 else { return Check(name: "filters", verdict: .good, what: "all archives have one") }
+        let cause =
+            damaged > 0 ? "\(Terminal.count(damaged, "damaged filter was", "damaged filters were")) deleted; " : ""
+        return Check(
+            name: "filters", verdict: .warning,
+            what: "\(cause)\(Terminal.count(missing, "archive has", "archives have")) none yet",
+            hint: "start a server, or run `replayhost jobs run`")
     }
 
     /// A damaged search index is deleted; the text is then indexed again.

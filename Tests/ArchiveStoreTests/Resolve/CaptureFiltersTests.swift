@@ -159,13 +159,22 @@ struct CaptureFiltersTests {
         let archives = try (0..<12).map { try add($0, &random) }
         try makeFilters(archives)
         try store.catalog.writing { try $0.execute(sql: change) }
-        try store.catalog.writing { try $0.execute(sql: "UPDATE captureFilter SET revision = revision + 1000") }
+        try store.catalog.writing {
+            try $0.execute(
+                sql: """
+                    UPDATE captureFilter SET revision = revision + 1000;
+                    UPDATE sqlite_sequence SET seq = seq + 1000 WHERE name = 'captureFilter';
+                    """)
+        }
         let other = try ArchiveStore(at: folder.path("store"))
         let none = CaptureMatcher(url: "http://none.example/").hashes
         #expect(try other.filters.archives(archives, mayHave: none).count == archives.count)
         try expectSameAnswers(archives, &random, questions: 15)
         guard !change.contains("NULL") else { return }
+        let (damaged, missing) = try store.repairFilters()
+        #expect(damaged == (change.contains("DELETE") ? 0 : archives.count) && missing == archives.count)
         try makeFilters(archives)
+        #expect(try store.repairFilters() == (0, 0))
         #expect(try store.filters.archives(archives, mayHave: none).isEmpty)
     }
 
