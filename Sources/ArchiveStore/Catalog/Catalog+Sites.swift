@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import WebArchive
 
@@ -63,7 +62,7 @@ extension Catalog {
             SELECT * FROM archive WHERE pageCount = 0 AND detectedPageCount = 0
                 AND key IN (SELECT value FROM json_each(?))
             """
-        let list = String(decoding: try JSONEncoder().encode(keys), as: UTF8.self)
+        let list = try JSONText.text(keys)
         return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [list]) }.map(\.archive)
     }
 

@@ -80,7 +80,7 @@ struct Catalog: Sendable {
         let sql = """
             SELECT archive.* FROM json_each(?) AS wanted JOIN archive ON archive.key = wanted.value ORDER BY wanted.key
             """
-        let list = String(decoding: try JSONText.encoded(keys), as: UTF8.self)
+        let list = try JSONText.text(keys)
         return try reading { try ArchiveRecord.fetchAll($0.cachedStatement(sql: sql), arguments: [list]) }.map(
             \.archive)
     }
@@ -210,7 +210,7 @@ struct Catalog: Sendable {
         for (position, item) in findings.enumerated() {
             try finding.execute(arguments: [
                 key, position, item.severity.rawValue, item.code, item.what, item.location, item.consequence,
-                try item.urls.map { String(decoding: try JSONText.encoded($0), as: UTF8.self) }, item.urlCount,
+                try item.urls.map { try JSONText.text($0) }, item.urlCount,
                 item.total,
             ])
         }
@@ -346,6 +346,7 @@ struct Catalog: Sendable {
 package struct CatalogRevision: Sendable, Hashable {
     package let archives: Int
     package let jobs: Int
-    /// Counts the archives that were added, removed, or got another key.
+    /// Counts the archives that were added or removed, or got another key, file, times of captures or filter, and those in
+    /// which errors were found.
     package let files: Int
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import WebArchive
 
 /// The archives of a store, as lists show them.
 package struct Library: Sendable {
@@ -77,7 +78,7 @@ package struct Library: Sendable {
             FileReference(path: row.linkedPath, size: row.size, modifiedAtNanoseconds: row.linkedModifiedAt)
                 .availability != .available
         }.map(\.key)
-        return String(decoding: try JSONEncoder().encode(keys), as: UTF8.self)
+        return try JSONText.text(keys)
     }
 }
 
@@ -116,7 +117,7 @@ struct LibraryRows {
 
     /// Reads the archives with these keys, and keeps their order.
     init(_ keys: [String], _ database: Database) throws {
-        let list = String(decoding: try JSONEncoder().encode(keys), as: UTF8.self)
+        let list = try JSONText.text(keys)
         let listed = "IN (SELECT value FROM json_each(?))"
         let found = try Row.fetchAll(
             database, sql: "SELECT * FROM archive WHERE key \(listed)", arguments: [list])

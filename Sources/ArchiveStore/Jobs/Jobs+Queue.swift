@@ -1,10 +1,11 @@
 package import Foundation
 import GRDB
+import WebArchive
 
 /// What is to be done for many archives, and what is to be done next. Nothing here reads the jobs or the archives one by
 /// one.
 extension Jobs {
-    /// What `queueTexts` and `queueVerifications` depend on. What jobs find out about archives isn't part of it.
+    /// What `queueTexts` and `queueVerifications` depend on. Most of what jobs find out isn't part of it.
     package struct QueueState: Sendable, Hashable {
         private let files: Int
         /// When the last text is indexed, it turns out whether the index is complete.
@@ -49,7 +50,7 @@ extension Jobs {
                 (key NOT IN (SELECT value FROM json_each(:complete)) OR \(Catalog.lacksContents))
                 AND NOT EXISTS (SELECT 1 FROM endedWork WHERE archiveKey = key AND kind = 'text')
                 """,
-            ["complete": String(decoding: try JSONEncoder().encode(complete), as: UTF8.self)])
+            ["complete": try JSONText.text(complete)])
     }
 
     /// Takes over the pages that were detected in an archive without a page list.
@@ -121,7 +122,7 @@ extension Jobs {
     /// Returns the queued jobs of some archives, and of the members of some collections, in the order of `ids`.
     func waiting(_ kinds: Set<Job.Kind>, of ids: [ArchiveID], limit: Int) throws -> [WaitingJob] {
         guard !ids.isEmpty else { return [] }
-        let list = String(decoding: try JSONEncoder().encode(ids.map(\.text)), as: UTF8.self)
+        let list = try JSONText.text(ids.map(\.text))
         let sql = """
             WITH used (id, place) AS (
                 SELECT value, key FROM json_each(:ids) UNION ALL

@@ -74,7 +74,7 @@ struct Explainer {
         var keys: [String] = []
         for hash in CaptureHashes.ofDomains(of: url) where keys.count < archivesMax {
             let more = try resolver.store.filters.libraryArchives(mayHave: [hash]).map(\.key)
-            keys += more.filter { !keys.contains($0) }.prefix(archivesMax - keys.count)
+            keys += Array(more.lazy.filter { [keys] in !keys.contains($0) }.prefix(archivesMax - keys.count))
         }
         let newest = try resolver.catalog.newestArchives(archivesMax).filter { !keys.contains($0.key) }
         return try resolver.catalog.archives(keys: keys)

@@ -25,14 +25,6 @@ struct CaptureCall: Sendable {
         var id: ArchiveID? { if case .one(let replayable) = self { replayable.id } else { nil } }
     }
 
-    /// Returns the archives to search for a URL.
-    private func archives(for url: String) throws -> [Archive] {
-        switch scope {
-        case .all: try site.store.resolver.archives(mayHave: url)
-        case .one(let replayable): replayable.archives
-        }
-    }
-
     var isRead: Bool { request.method == .get || request.method == .head }
 
     func memento(_ url: String) -> Memento {
@@ -76,11 +68,13 @@ struct CaptureCall: Sendable {
         return found
     }
 
-    /// Opens the closest capture.
-    func open(_ wanted: ArchiveStore.CaptureRequest, allowsFuzzyMatch: Bool) async throws -> OpenCapture? {
+    /// Opens the closest capture in some archives.
+    func open(
+        _ wanted: ArchiveStore.CaptureRequest, in archives: [Archive], allowsFuzzyMatch: Bool
+    ) async throws -> OpenCapture? {
         try await site.blocking.long {
             try site.store.resolver.openCapture(
-                wanted, in: archives(for: wanted.url), allowsFuzzyMatch: allowsFuzzyMatch, isWanted: { client.isThere })
+                wanted, in: archives, allowsFuzzyMatch: allowsFuzzyMatch, isWanted: { client.isThere })
         }
     }
 

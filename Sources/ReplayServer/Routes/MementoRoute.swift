@@ -19,11 +19,11 @@ struct MementoRoute: Sendable {
         if let other = navigationRedirect(replayable) { return other }
         do {
             guard !CaptureRoutes.isTooLong(url) else { throw CaptureCall.notCaptured(url, fields: [:]) }
-            guard let opened = try await call.open(wanted, allowsFuzzyMatch: true) else {
+            guard let opened = try await call.open(wanted, in: replayable.archives, allowsFuzzyMatch: true) else {
                 throw CaptureCall.notCaptured(url, fields: [.link: call.memento(url).links()])
             }
             if modifier == .engine, call.isRead, HTTPField.isValidValue(opened.entry.url),
-                CaptureMatcher.differBySlash(url, opened.entry.url), try await hasOwnCapture(opened, wanted)
+                CaptureMatcher.differBySlash(url, opened.entry.url), try await hasOwnCapture(opened, wanted, replayable)
             {
                 return slashRedirect(to: opened.entry, replayable.id)
             }
@@ -45,10 +45,10 @@ struct MementoRoute: Sendable {
 
     /// Whether a request for the capture's own URL opens the same capture.
     private func hasOwnCapture(
-        _ capture: OpenCapture, _ wanted: ArchiveStore.CaptureRequest
+        _ capture: OpenCapture, _ wanted: ArchiveStore.CaptureRequest, _ replayable: Replayable
     ) async throws -> Bool {
         let own = ArchiveStore.CaptureRequest(url: capture.entry.url, time: wanted.time)
-        return try await call.open(own, allowsFuzzyMatch: false)?.entry == capture.entry
+        return try await call.open(own, in: replayable.archives, allowsFuzzyMatch: false)?.entry == capture.entry
     }
 
     /// Makes the engine request `/species/` instead of `/species`, because the page's links are relative to its URL.

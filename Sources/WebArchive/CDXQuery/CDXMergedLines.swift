@@ -37,17 +37,14 @@ final class CDXMergedLines {
 
     private func open(_ sources: [CDXQuerySource]) throws(WebArchiveError) {
         let closesArchives = matcher.isExact && sources.count > Self.openMax
-        var sorter: CDXJSorter?
+        var sorter = CDXJSorter(folder: temporaryFolder, limits: limits)
         for (number, source) in sources.enumerated() {
             guard let (wacz, assumesSorted) = try source.open() else { continue }
             if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
                     if closesArchives {
-                        var lines = sorter ?? CDXJSorter(folder: temporaryFolder, limits: limits)
-                        sorter = nil
-                        while let line = try searched(reader, wacz) { try lines.add(line + Self.mark(number)) }
-                        sorter = lines
+                        while let line = try searched(reader, wacz) { try sorter.add(line + Self.mark(number)) }
                         continue
                     }
                     // Only `self` uses the merge, so the reader can't outlive it.
@@ -57,15 +54,11 @@ final class CDXMergedLines {
                 }
             } else {
                 // Plain URLs sort differently from SURTs, so the lines need sorting.
-                var lines = sorter ?? CDXJSorter(folder: temporaryFolder, limits: limits)
-                sorter = nil
-                try scan(wacz, source: number, into: &lines)
-                sorter = lines
+                try scan(wacz, source: number, into: &sorter)
             }
         }
-        if let lines = try sorter?.sorted() {
-            try merge.add { () throws(WebArchiveError) in try lines.next().map { Self.unmarked($0.bytes[...]) } }
-        }
+        let sorted = try sorter.sorted()
+        try merge.add { () throws(WebArchiveError) in try sorted.next().map { Self.unmarked($0.bytes[...]) } }
     }
 
     private func scan(_ wacz: WACZFile, source: Int, into sorter: inout CDXJSorter) throws(WebArchiveError) {

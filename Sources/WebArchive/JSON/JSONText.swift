@@ -9,6 +9,11 @@ package enum JSONText {
         return escapingControls(Array(try encoder.encode(value)))
     }
 
+    /// Returns the same as text, for example for SQLite's `json_each`.
+    package static func text(_ value: some Encodable) throws -> String {
+        String(decoding: try encoded(value), as: UTF8.self)
+    }
+
     /// Returns a text as a JSON string.
     static func quoted(_ text: String) -> String {
         var json: [UInt8] = []
