@@ -113,8 +113,7 @@ struct Catalog: Sendable {
 
     /// Returns what the catalog knows of each archive's files, by key.
     func knownFiles() throws -> [String: KnownFile] {
-        let sql = "SELECT key, sidecarStamp, storage = 'linked' AS isLinked, lookups AS strategy FROM archive"
-        let rows = try reading { try KnownFile.fetchAll($0, sql: sql) }
+        let rows = try reading { try KnownFile.fetchAll($0, sql: "SELECT \(KnownFile.columns) FROM archive") }
         // A damaged table can contain a key twice.
         return Dictionary(rows.map { ($0.key, $0) }) { $1 }
     }

@@ -22,7 +22,7 @@ package struct Collections: Sendable {
         var metadata = metadata
         metadata.title = title
         let checked = try metadata.checked()
-        return try layout.withCommitLock {
+        return try store.committing {
             try check(members)
             if let id, try !catalog.isFree(id) { throw Self.idTaken(id) }
             let collection = ArchiveCollection(
@@ -43,7 +43,7 @@ package struct Collections: Sendable {
         _ id: ArchiveID, _ metadata: ArchiveMetadata, members change: ([ArchiveID]) throws -> [ArchiveID] = { $0 }
     ) throws -> ArchiveCollection {
         let metadata = try metadata.checked()
-        return try layout.withCommitLock {
+        return try store.committing {
             guard var collection = try collection(id: id) else { throw Self.noCollection(id.text) }
             if let title = metadata.title { collection.title = title }
             if let tags = metadata.tags { collection.tags = tags }
@@ -58,7 +58,7 @@ package struct Collections: Sendable {
 
     /// Deletes a collection. Its archives stay in the library.
     package func remove(_ id: ArchiveID) throws {
-        try layout.withCommitLock {
+        try store.committing {
             guard try collection(id: id) != nil else { throw Self.noCollection(id.text) }
             try Folder.delete(layout.collection(id))
             try Folder.synchronize(parentOf: layout.collection(id))

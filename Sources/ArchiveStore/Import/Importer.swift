@@ -145,7 +145,7 @@ struct Importer {
                     .failed, "the file changed while it was read", place: path,
                     hint: "wait until it is complete, then import it again")
             }
-            return try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
+            return try store.committing(checkCancellation: { try progress(.waiting) }) {
                 if let existing = try existingLink(to: file) { return existing }
                 return try commit(file, name: IncomingArchive.cleanName(path), examined, index)
             }
@@ -206,7 +206,7 @@ struct Importer {
             try progress(.indexing(done: $0, total: $1))
         }
         try incoming.file.synchronize()
-        return try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
+        return try store.committing(checkCancellation: { try progress(.waiting) }) {
             // Another process may have imported the same file meanwhile.
             let existing = try catalog.archive(key: sha256)
             if let duplicate = try duplicate(existing) { return duplicate }

@@ -76,7 +76,7 @@ struct IndexRepair {
             let index = try IncomingIndex(for: examined, key: archive.key, owner: owner, layout: layout) { _, _ in
                 try checkCancellation()
             }
-            return try layout.withCommitLock(checkCancellation: checkCancellation) {
+            return try store.committing(checkCancellation: checkCancellation) {
                 guard try store.catalog.archive(key: archive.key) != nil, archive.availability(in: layout) == .available
                 else { return false }
                 try index.move()

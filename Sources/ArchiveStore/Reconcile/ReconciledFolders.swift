@@ -54,3 +54,21 @@ struct ReconciledFolders {
 
     private static let settlingSeconds = 3
 }
+
+extension ArchiveStore {
+    /// Runs `body`, which changes `files/` or `collections/`, with the commit lock; see `StoreLayout.withCommitLock`.
+    ///
+    /// If nothing had to be reconciled before, nothing has to be after: the next process doesn't look at all archives
+    /// because of one that was imported.
+    func committing<Value>(checkCancellation: () throws -> Void = {}, _ body: () throws -> Value) throws -> Value {
+        try layout.withCommitLock(checkCancellation: checkCancellation) {
+            let isReconciled = try ReconciledFolders(layout, catalog).isKnown(to: catalog)
+            let value = try body()
+            if isReconciled {
+                // Without it, the next process looks at all archives.
+                try? ReconciledFolders(layout, catalog).save(in: catalog)
+            }
+            return value
+        }
+    }
+}

@@ -90,7 +90,7 @@ struct Reconciler {
                 report.problems.append("files/\(key) can't be added to the catalog: \(error)")
             }
         }
-        try sweepIndexFiles()
+        try sweepIndexFiles(report.changedAnything ? catalog.knownFiles() : known)
         try examineReturnedFiles()
     }
 
@@ -169,8 +169,7 @@ struct Reconciler {
     }
 
     /// Deletes index files that no archive needs. Keeps those of archives that haven't been prepared for lookups.
-    private mutating func sweepIndexFiles() throws {
-        let known = try catalog.knownFiles()
+    private mutating func sweepIndexFiles(_ known: [String: KnownFile]) throws {
         for file in DerivedFile.allCases {
             for key in FileInventory.keys(of: inventory.names, ending: file.suffix) {
                 let isNeeded =

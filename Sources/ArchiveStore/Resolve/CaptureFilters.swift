@@ -48,12 +48,23 @@ final class CaptureFilters: Sendable {
     }
 
     /// A row of the table `captureFilter`.
-    private struct Row: Decodable, FetchableRecord {
+    private struct FilterRow: FetchableRecord {
         let revision: Int64
         let archiveKey: String
         let stamp: String
         let checksum: Int64
         let hashes: Data?
+
+        static let columns = "revision, archiveKey, stamp, checksum, hashes"
+
+        /// By the places of the columns: `Decodable` takes several times as long, and each process reads all filters.
+        init(row: Row) {
+            revision = row[0]
+            archiveKey = row[1]
+            stamp = row[2]
+            checksum = row[3]
+            hashes = row[4]
+        }
 
         /// `nil` if it's damaged.
         var filter: Filter? {
@@ -137,8 +148,9 @@ final class CaptureFilters: Sendable {
             let fileRevision =
                 try Int64.fetchOne(
                     database.cachedStatement(sql: "SELECT number FROM revision WHERE subject = 'files'")) ?? 0
-            let rows = try Row.fetchCursor(
-                database.cachedStatement(sql: "SELECT * FROM captureFilter WHERE revision > ? ORDER BY revision"),
+            let rows = try FilterRow.fetchCursor(
+                database.cachedStatement(
+                    sql: "SELECT \(FilterRow.columns) FROM captureFilter WHERE revision > ? ORDER BY revision"),
                 arguments: [known.revision])
             // One by one: together, their rows take as much memory again.
             var filters: [(revision: Int64, key: String, filter: Filter?)] = []
@@ -170,7 +182,8 @@ final class CaptureFilters: Sendable {
     func repair() throws -> (damaged: Int, missing: Int) {
         try catalog.writing { database in
             var damaged: [String] = []
-            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM captureFilter WHERE hashes IS NOT NULL")
+            let rows = try FilterRow.fetchCursor(
+                database, sql: "SELECT \(FilterRow.columns) FROM captureFilter WHERE hashes IS NOT NULL")
             while let row = try rows.next() { if row.filter == nil { damaged.append(row.archiveKey) } }
             for key in damaged {
                 try database.execute(sql: "DELETE FROM captureFilter WHERE archiveKey = ?", arguments: [key])
@@ -191,7 +204,9 @@ final class CaptureFilters: Sendable {
     func make(for archive: Archive, _ check: CancellationCheck, open: () throws -> WACZFile) throws {
         let stamp = Stamp(archive).text
         let made = try catalog.reading {
-            try Row.fetchOne($0, sql: "SELECT * FROM captureFilter WHERE archiveKey = ?", arguments: [archive.key])
+            try FilterRow.fetchOne(
+                $0, sql: "SELECT \(FilterRow.columns) FROM captureFilter WHERE archiveKey = ?",
+                arguments: [archive.key])
         }
         if let made, made.stamp == stamp, made.hashes == nil || made.filter != nil { return }
         let hashes = try Self.hashes(of: open, check)
@@ -280,31 +295,25 @@ extension [UInt32] {
 }
 
 /// What the filters need to know of an archive.
-private struct ArchiveRow: Decodable, FetchableRecord {
+private struct ArchiveRow: FetchableRecord {
     let times: ArchiveTimes
     let size: UInt64
     let linkedModifiedAt: Int64?
 
-    private enum CodingKeys: String, CodingKey {
-        case key, size, linkedModifiedAt, firstCapture, lastCapture, hasErrors
-    }
-
-    init(from decoder: any Decoder) throws {
-        let row = try decoder.container(keyedBy: CodingKeys.self)
-        func time(_ key: CodingKeys) throws -> CaptureTimestamp? {
-            try row.decodeIfPresent(String.self, forKey: key).flatMap { CaptureTimestamp(digits: $0) }
+    /// By the places of the columns, as for `FilterRow`.
+    init(row: Row) {
+        func time(_ index: Int) -> CaptureTimestamp? {
+            (row[index] as String?).flatMap { CaptureTimestamp(digits: $0) }
         }
-        times = ArchiveTimes(
-            key: try row.decode(String.self, forKey: .key), first: try time(.firstCapture),
-            last: try time(.lastCapture), hasErrors: try row.decode(Bool.self, forKey: .hasErrors))
-        size = try row.decode(UInt64.self, forKey: .size)
-        linkedModifiedAt = try row.decodeIfPresent(Int64.self, forKey: .linkedModifiedAt)
+        times = ArchiveTimes(key: row[0], first: time(3), last: time(4), hasErrors: row[5])
+        size = row[1]
+        linkedModifiedAt = row[2]
     }
 
     /// Returns all archives, newest import first.
     static func all(_ database: Database) throws -> [ArchiveRow] {
         let sql = """
-            SELECT key, size, linkedModifiedAt, firstCapture, lastCapture, json_extract(findings, '$.error') > 0 AS hasErrors
+            SELECT key, size, linkedModifiedAt, firstCapture, lastCapture, json_extract(findings, '$.error') > 0
             FROM archive ORDER BY importedAt DESC, id DESC
             """
         return try fetchAll(database.cachedStatement(sql: sql))

@@ -201,7 +201,7 @@ private struct CountsDocument: Codable {
     static func keep(_ counts: IndexCounts, of archive: Archive, in store: ArchiveStore) throws {
         guard !store.isReadOnly else { return }
         let document = CountsDocument(stamp: stamp(of: archive), counts: counts)
-        try store.layout.withCommitLock {
+        try store.committing {
             guard try store.catalog.archive(key: archive.key) != nil else { return }
             try StoreDocument.write(
                 document, to: store.layout.derived(.counts, key: archive.key), bytesMax: bytesMax)

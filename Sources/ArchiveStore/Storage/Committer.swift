@@ -18,7 +18,7 @@ struct Committer {
     @discardableResult
     func edit(_ id: ArchiveID, _ metadata: ArchiveMetadata) throws -> Archive {
         let metadata = try metadata.checked()
-        return try layout.withCommitLock {
+        return try store.committing {
             guard var current = try catalog.archive(id: id) else {
                 throw StoreError(.notFound, "the archive \"\(id)\" was removed")
             }
@@ -32,7 +32,7 @@ struct Committer {
 
     /// Records what was seen when a saved archive was replayed. Does nothing for other archives.
     func setReplayCheck(_ id: ArchiveID, _ sentence: String?) throws {
-        try layout.withCommitLock {
+        try store.committing {
             guard var current = try catalog.archive(id: id), current.saved != nil else { return }
             current.saved?.replayCheck = sentence
             try save(current)
@@ -42,7 +42,7 @@ struct Committer {
     /// Removes an archive: file, index files, sidecar, memberships and row. A linked file isn't deleted. Does nothing
     /// if no archive has the id.
     func remove(_ id: ArchiveID) throws {
-        try layout.withCommitLock {
+        try store.committing {
             // Read the key under the lock: it changes when the file is hashed or replaced.
             guard let archive = try catalog.archive(id: id) else { return }
             if Folder.exists(layout.file(archive.key)) {
@@ -61,7 +61,7 @@ struct Committer {
     /// - Parameter key: The archive's key when hashing started.
     /// - Throws: `StoreError`: `notFound` if the archive was removed or updated meanwhile, `unavailable`, `changed`.
     func finishHashing(key: String, sha256: String) throws -> Archive {
-        return try layout.withCommitLock {
+        return try store.committing {
             guard var archive = try catalog.archive(key: key), archive.storage.isLinked else {
                 throw StoreError(.notFound, "the archive was removed or updated while its file was hashed")
             }

@@ -75,7 +75,7 @@ package struct Verifications: Sendable {
     /// Stores a report, and deletes the progress.
     private func finish(_ report: VerificationReport, _ archive: Archive) throws -> VerificationReport? {
         guard !store.isReadOnly else { return report }
-        return try layout.withCommitLock {
+        return try store.committing {
             // A linked file may have got its SHA-256, and with it another key.
             guard let now = try store.catalog.archive(id: archive.id), stamp(of: now) == stamp(of: archive) else {
                 return nil

@@ -19,13 +19,20 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
 
     /// Parses 4 to 17 digits. Missing parts get their earliest value: `2024` is 2024-01-01T00:00:00Z.
     public init?(digits text: some StringProtocol) {
+        // Other modules call the generic function, so the loop isn't in it.
+        let parsed = text.utf8.withContiguousStorageIfAvailable { CaptureTimestamp(digits: $0) }
+        guard let timestamp = parsed ?? CaptureTimestamp(digits: String(text)) else { return nil }
+        self = timestamp
+    }
+
+    private init?(digits text: UnsafeBufferPointer<UInt8>) {
         // Year to millisecond: the earliest value of each, overwritten as far as there are digits.
         var parts = (0, 1, 1, 0, 0, 0, 0)
-        let count = text.utf8.count
+        let count = text.count
         guard (4...17).contains(count) else { return nil }
         // Half of a two-digit part is ambiguous, so `20241` is read as `2024`.
         let used = count < 14 && !count.isMultiple(of: 2) ? count - 1 : count
-        for (position, byte) in text.utf8.enumerated() {
+        for (position, byte) in text.enumerated() {
             guard (0x30...0x39).contains(byte) else { return nil }
             guard position < used else { break }
             let digit = Int(byte) - 0x30

@@ -52,6 +52,47 @@ struct ReconciledFoldersTests {
         #expect(try test.store.repair().updated == [archive.id])
     }
 
+    /// Otherwise each import into a large library would make the next command look at all archives.
+    @Test func ownChangesLeaveFoldersReconciled() throws {
+        let test = try TestStore()
+        let archives = try (1...2).map { number in
+            try test.store.importFile(at: test.file("\(number).wacz", seed: UInt64(number))).archive
+        }
+        try age(test)
+        #expect(try test.store.repair() == RepairReport())
+        // The sidecar of the first archive shows whether it was looked at.
+        try edit(archives[0], in: test)
+        let third = try test.store.importFile(at: test.file("3.wacz", seed: 3)).archive
+        try test.store.edit(third.id, ArchiveMetadata(title: "Third"))
+        _ = try test.store.collections.make(title: "Both", members: archives.map(\.id))
+        try test.store.remove(third.id)
+        #expect(try test.reopened().repair() == RepairReport())
+
+        try age(test, seconds: 1800)
+        let fourth = try test.store.importFile(at: test.file("4.wacz", seed: 4)).archive
+        #expect(try test.reopened().repair().updated == [archives[0].id], "something else changed the folder before")
+        #expect(try test.store.catalog.archive(id: fourth.id) != nil)
+    }
+
+    /// A change that fails can leave anything.
+    @Test func failedChangesAreLookedAt() throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: test.file("a.wacz")).archive
+        try age(test)
+        #expect(try test.store.repair() == RepairReport())
+        try edit(archive, in: test)
+        struct Failure: Error {}
+        #expect(throws: Failure.self) {
+            try test.store.committing {
+                try Data("{}".utf8).write(to: URL(fileURLWithPath: test.layout.files + "/left.json.new"))
+                throw Failure()
+            }
+        }
+        let report = try test.reopened().repair()
+        #expect(report.updated == [archive.id])
+        #expect(report.sweptSidecars == 1)
+    }
+
     @Test func archivesThatTheCatalogLostAreFoundInUnchangedFolders() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: test.file("a.wacz")).archive

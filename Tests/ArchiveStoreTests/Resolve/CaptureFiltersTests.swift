@@ -178,6 +178,72 @@ struct CaptureFiltersTests {
         #expect(try store.filters.archives(archives, mayHave: none).isEmpty)
     }
 
+    /// The first 32 bits of SHA-256 are the same for the keys of these two URLs, as another program found.
+    @Test func urlsWithOneHashAreToldApart() throws {
+        let (first, second) = ("http://collides.example/42072", "http://collides.example/77867")
+        let hashes = [first, second].map { CaptureMatcher(url: $0).hashes[0] }
+        #expect(hashes[0] == hashes[1])
+        let archives = try [first, "http://other.example/"].enumerated().map { number, url in
+            let file = try folder.write(RecordedArchive([Record(url, "body")]).bytes(), to: "\(number).wacz")
+            return try store.importFile(at: file).archive
+        }
+        try makeFilters(archives)
+        let asked = CaptureMatcher(url: second).hashes
+        #expect(try store.filters.archives(archives, mayHave: asked).map(\.id) == [archives[0].id])
+        #expect(try store.resolver.closestCaptureInLibrary(.init(url: second, time: nil)) == nil)
+        #expect(try store.resolver.closestCaptureInLibrary(.init(url: first, time: nil))?.entry.url == first)
+    }
+
+    /// A file that is linked under two paths is two archives, and either can answer.
+    @Test func oneFileUnderTwoPathsAnswersFromEither() throws {
+        var random = SeededGenerator(seed: 13)
+        let url = "http://twice.example/"
+        let bytes = RecordedArchive([Record(url, "body", timestamp: "20240115000000")]).bytes()
+        let paths = try ["a.wacz", "b.wacz"].map { try folder.write(bytes, to: $0) }
+        var archives = try (0..<4).map { try add($0, &random) }
+        archives += try paths.map { try store.importLink(to: $0).archive }
+        try makeFilters(archives)
+        try expectSameAnswers(archives, &random, questions: 20)
+        let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: "2020"))
+        func answer() throws -> String? { try store.resolver.closestCaptureInLibrary(request)?.entry.url }
+        #expect(try answer() == url)
+        let hashing = JobRunner(store, kinds: [.hash])
+        while try hashing.runNext() != nil {}
+        #expect(try answer() == url)
+        // Whichever of the two is unavailable, the other one has the capture.
+        for path in paths {
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".moved")
+            let opened = try store.resolver.openCapture(
+                request, in: store.catalog.allArchives(), allowsFuzzyMatch: false)
+            #expect(opened?.entry.url == url, "without \(path)")
+            try FileManager.default.moveItem(atPath: path + ".moved", toPath: path)
+        }
+    }
+
+    /// Times of writers whose clocks were wrong: of the first and the last year, and of months that don't exist.
+    @Test func wrongTimesChangeNoAnswer() throws {
+        var random = SeededGenerator(seed: 17)
+        let times = ["00010101000000", "99991231235959", "20241301000000", "00000000000000", "20240115000000"]
+        var archives = try (0..<4).map { try add($0, &random) }
+        for (number, time) in times.enumerated() {
+            let records = [time, times[(number + 1) % times.count]].map {
+                Record(Self.urls[number], "body \($0)", timestamp: $0)
+            }
+            let file = try folder.write(RecordedArchive(records).bytes(), to: "time \(number).wacz")
+            archives.append(try store.importFile(at: file).archive)
+        }
+        try makeFilters(archives)
+        try expectSameAnswers(archives, &random)
+        for text in ["0001", "9999", "2024"] {
+            for url in Self.urls.prefix(5) {
+                let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: text))
+                let found = try store.resolver.closestCaptureInLibrary(request)
+                let expected = try askedOneByOne(request, archives)
+                #expect(found?.entry == expected?.entry && found?.archive.key == expected?.archive.key, "\(request)")
+            }
+        }
+    }
+
     @Test func archiveWithADamagedIndexIsAsked() throws {
         let file = try folder.write(GeneratedArchive(layout: .zipNumGarbage).bytes(), to: "damaged.wacz")
         let archive = try store.importFile(at: file).archive
