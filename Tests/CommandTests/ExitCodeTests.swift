@@ -32,7 +32,7 @@ struct ExitCodeTests {
         Case("explain", 2), Case("explain http://a.example/ --time noon", 2, golden: "error-explain-time"),
         Case("explain http://a.example/ --in none", 3), Case("explain http://a.example/ --in have", 0),
         Case("explain http://example.org/none --json", 0),
-        Case("cdx", 2), Case("cdx *", 2, golden: "error-cdx-no-url"),
+        Case("cdx", 2), Case("cdx *.", 2, golden: "error-cdx-no-url"),
         Case("cdx a.org --limit ten", 2, golden: "error-cdx-limit"),
         Case("cdx a.org --filter ~url:(", 2, golden: "error-cdx-filter"),
         Case("cdx example.org --page 7", 2, "usage", golden: "error-cdx-page"),

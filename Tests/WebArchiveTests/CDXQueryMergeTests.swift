@@ -72,13 +72,14 @@ struct CDXQueryMergeTests {
         #expect(code { _ = try run.next() } == .io)
     }
 
-    /// Of the captures of one URL in many archives, the lines are kept, not the archives.
-    @Test func manyArchivesWithOneURLAreClosed() throws {
+    /// Of many archives, the lines are kept, not the archives.
+    @Test(arguments: [("http://a.org/1000", 200, 1), ("*.org", 300, 2), ("*", 300, 2)])
+    func manyArchivesAreClosed(url: String, count: Int, linesOfEach: Int) throws {
         let opened = Mutex<[Weak]>([])
-        let sources = (0..<200).map { number in
+        let sources = (0..<count).map { number in
             CDXQuerySource(name: "s\(number)") { () throws(WebArchiveError) in
                 do {
-                    // Two of them have the same time.
+                    // Several of them have the same time.
                     let wacz = try Self.archive(number % 100 / 2, 2, sorted: number % 7 != 0)
                     opened.withLock { $0.append(Weak(value: wacz.source as AnyObject)) }
                     return (wacz, false)
@@ -87,16 +88,32 @@ struct CDXQueryMergeTests {
                 }
             }
         }
-        let query = try CDXQuery(
-            parameters: [("url", "http://a.org/1000"), ("output", "text"), ("fl", "timestamp,source")])
+        let query = try CDXQuery(parameters: [("url", url), ("output", "text"), ("fl", "urlkey,timestamp,source")])
         let run = CDXQueryRun(query, sources: sources, namesSources: true, temporaryFolder: "/")
         let first = try #require(try run.next())
         #expect(opened.withLock { all in all.count { $0.value != nil } } == 0)
         let text = try String(decoding: first, as: UTF8.self) + CDXQueries.text(run)
-        let expected = (0..<200).map { (time: 10 + $0 % 100 / 2, source: $0) }.sorted {
-            ($0.time, $0.source) < ($1.time, $1.source)
+        let expected = (0..<linesOfEach).flatMap { path in
+            (0..<count).map { (time: 10 + $0 % 100 / 2, source: $0) }
+                .sorted { ($0.time, $0.source) < ($1.time, $1.source) }
+                .map { "org,a)/\(1000 + path) 202301010000\($0.time) s\($0.source)\n" }
         }
-        #expect(text == expected.map { "202301010000\($0.time) s\($0.source)\n" }.joined())
+        #expect(text == expected.joined())
+    }
+
+    /// The keys of some writers are plain URLs, or no URLs at all.
+    @Test func everythingCanBeListed() throws {
+        let lines = ["dns:a.org", "http://b.org/", "urn:text:http://a.org/"].map {
+            IndexBuilder.line($0, "20230101000010", url: $0)
+        }
+        let other = try IndexBuilder.open([.init("indexes/index.cdx", lines.joined(separator: "\n") + "\n")])
+        let run = try CDXQueries.run(
+            "url=*&output=text&fl=url", [("one", try Self.archive(1, 2)), ("two", other)])
+        let listed = try CDXQueries.text(run).split(separator: "\n")
+        #expect(
+            Set(listed) == [
+                "http://a.org/1000", "http://a.org/1001", "dns:a.org", "http://b.org/", "urn:text:http://a.org/",
+            ])
     }
 
     private struct Weak {

@@ -88,7 +88,7 @@ struct CDXQueryTests {
     }
 
     @Test(arguments: [
-        ("", "url"), ("url=", "url"), ("url=*", "url"), ("url=*.", "url"), ("url=%20", "url"),
+        ("", "url"), ("url=", "url"), ("url=**", "url"), ("url=*.", "url"), ("url=%20", "url"),
         ("url=a.org&limit=ten", "limit"), ("url=a.org&limit=-1", "limit"), ("url=a.org&limit=1.5", "limit"),
         ("url=a.org&limit=+1", "limit"), ("url=a.org&limit=99999999999999999999", "limit"),
         ("url=a.org&page=-1", "page"), ("url=a.org&page=x", "page"), ("url=a.org&pageSize=0", "pageSize"),

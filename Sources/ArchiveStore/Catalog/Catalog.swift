@@ -52,7 +52,7 @@ struct Catalog: Sendable {
 
     /// Returns the keys, ids and titles of all archives.
     func names() throws -> [ArchiveName] {
-        let sql = "SELECT key, id, title, originalName FROM archive"
+        let sql = "SELECT \(ArchiveName.columns) FROM archive"
         return try reading { try ArchiveName.fetchAll($0.cachedStatement(sql: sql)) }
     }
 

@@ -52,11 +52,21 @@ struct PageRow: Decodable, FetchableRecord {
 }
 
 /// How an archive is named.
-struct ArchiveName: Decodable, FetchableRecord, Sendable {
+struct ArchiveName: FetchableRecord, Sendable {
     let key: String
     let id: ArchiveID
     let title: String
     let originalName: String
+
+    static let columns = "key, id, title, originalName"
+
+    /// By the places of the columns, as for `KnownFile`.
+    init(row: Row) {
+        key = row[0]
+        id = row[1]
+        title = row[2]
+        originalName = row[3]
+    }
 }
 
 /// A row of the table `archiveCollection`.

@@ -29,7 +29,11 @@ struct Reconciler {
         inventory = try FileInventory(layout)
         try reconcileFiles()
         try reconcileCollections()
-        if folders.areSettled, !report.changedAnything, report.problems.isEmpty, try !folders.isKnown(to: catalog) {
+        // In a new store there is nothing yet that a second change could have replaced.
+        let isNew = inventory.names.isEmpty
+        if folders.areSettled || isNew, !report.changedAnything, report.problems.isEmpty,
+            try !folders.isKnown(to: catalog)
+        {
             try folders.save(in: catalog)
         }
         return report

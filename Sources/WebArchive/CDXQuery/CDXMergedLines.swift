@@ -1,7 +1,7 @@
 /// The matching lines of several archives, sorted by key and timestamp. Use it from one thread at a time.
 ///
 /// Reads indexes that can be searched in parallel, and keeps their archives open. Reads and sorts the others completely
-/// before the first line, in temporary files if necessary; also the captures of one URL in many archives.
+/// before the first line, in temporary files if necessary; also those of more archives than can be kept open.
 final class CDXMergedLines {
     /// Whether a searched index turned out to be unsorted or damaged. It's scanned from then on.
     private(set) var foundFault = false
@@ -12,8 +12,8 @@ final class CDXMergedLines {
     /// The archives; `nil` after they have been opened.
     private var sources: [CDXQuerySource]?
     private let merge = CDXJMerge()
-    /// The maximum number of archives to keep open for the captures of one URL.
-    private static let openMax = 64
+    /// The maximum number of archives to keep open. The captures of one URL are few, so that they are soon sorted.
+    private var openMax: Int { matcher.isExact ? 64 : 256 }
 
     init(
         _ sources: [CDXQuerySource], _ matcher: CDXLineMatcher, temporaryFolder: String, limits: Limits,
@@ -36,7 +36,7 @@ final class CDXMergedLines {
     }
 
     private func open(_ sources: [CDXQuerySource]) throws(WebArchiveError) {
-        let closesArchives = matcher.isExact && sources.count > Self.openMax
+        let closesArchives = sources.count > openMax
         var sorter = CDXJSorter(folder: temporaryFolder, limits: limits)
         for (number, source) in sources.enumerated() {
             guard let (wacz, assumesSorted) = try source.open() else { continue }

@@ -99,15 +99,17 @@ struct CDXParameters {
         return isReversed || sort == .reverse ? .descending : .ascending
     }
 
-    /// Returns URL and match type. Without `matchType`, a leading `*.` means a domain and a trailing `*` a prefix.
+    /// Returns URL and match type. Without `matchType`, a leading `*.` means a domain, a trailing `*` a prefix, and `*`
+    /// all captures.
     func captures() throws(CDXQueryProblem) -> CaptureQuery {
-        let hint = "use a URL, http://example.org/* for a prefix, or *.example.org for a domain"
+        let hint = "use a URL, http://example.org/* for a prefix, *.example.org for a domain, or * for all captures"
         guard let (_, value) = text("url") else {
             throw CDXQueryProblem("url", "", "missing", hint: hint)
         }
         var url = value.drop { $0.isWhitespace }
         while url.last?.isWhitespace == true { url.removeLast() }
         var matchType = try choice("matchType", CaptureQuery.MatchType.self)
+        if url == "*", matchType == nil { return CaptureQuery(url: CaptureQuery.everything, matchType: .prefix) }
         if matchType == nil {
             if url.hasPrefix("*.") {
                 (url, matchType) = (url.dropFirst(2), .domain)

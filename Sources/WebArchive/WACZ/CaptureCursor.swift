@@ -23,8 +23,13 @@ public struct CaptureQuery: Sendable, Hashable {
         self.matchType = matchType
     }
 
+    /// As the URL of a prefix query: all captures.
+    static let everything = "*"
+
     /// The index ranges that match.
     var ranges: [CDXJRange] {
+        // UTF-8 has no byte 0xFF.
+        if url == Self.everything { return [CDXJRange(start: [], end: [0xFF])] }
         switch matchType {
         case .exact: return CaptureMatcher(url: url).keys.map { CDXJRange(prefix: "\($0) ") }
         case .prefix: return prefixes

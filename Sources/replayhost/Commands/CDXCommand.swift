@@ -9,7 +9,7 @@ struct CDXCommand: ParsableCommand {
         commandName: "cdx",
         abstract: "Search the indexes for captures of a URL or a site.",
         discussion: """
-            Use http://example.org/* for all URLs with this prefix, or *.example.org for a domain. Options and output are those of the CDX server API (docs/cdx.md).
+            Use http://example.org/* for all URLs with this prefix, *.example.org for a domain, or * for all captures. Options and output are those of the CDX server API (docs/cdx.md).
 
             Example:
               replayhost cdx "*.example.org" --filter "=status:404" --from 2023

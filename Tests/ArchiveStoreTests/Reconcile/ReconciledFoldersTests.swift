@@ -74,6 +74,15 @@ struct ReconciledFoldersTests {
         #expect(try test.store.catalog.archive(id: fourth.id) != nil)
     }
 
+    /// Also in a store that was made a moment ago.
+    @Test func newStoreIsReconciled() throws {
+        let test = try TestStore()
+        #expect(try test.store.repair() == RepairReport())
+        let archive = try test.store.importFile(at: test.file("a.wacz")).archive
+        try edit(archive, in: test)
+        #expect(try test.reopened().repair() == RepairReport())
+    }
+
     /// A change that fails can leave anything.
     @Test func failedChangesAreLookedAt() throws {
         let test = try TestStore()
