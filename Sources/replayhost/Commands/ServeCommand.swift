@@ -121,6 +121,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         common.noteStore()
         OpenFiles.raiseLimit()
+        UnusedMemory.returnToSystem()
         let folder = AssetsLocation.choose(
             option: assets, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
         guard FileManager.default.fileExists(atPath: folder + "/index.html") else {
