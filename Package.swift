@@ -30,7 +30,12 @@ let settings: [SwiftSetting] =
 
 // The capture server starts other programs, so iOS can't have it. `replayhost` doesn't depend on any of its targets.
 let captureDependencies: [Package.Dependency] =
-    isPortable ? [] : [.package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2")]
+    isPortable
+    ? []
+    : [
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    ]
 let captureReaders: [Target.Dependency] = isPortable ? [] : ["CaptureAPI", "CaptureWorker"]
 let captureTargets: [Target] =
     isPortable
@@ -55,14 +60,28 @@ let captureTargets: [Target] =
             ],
             swiftSettings: settings
         ),
+        // Only this target uses NIOSSL, which brings a TLS library of its own.
+        .target(
+            name: "CaptureTLS",
+            dependencies: [
+                "ArchiveStore",
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "CaptureServer",
             dependencies: [
-                "CaptureAPI", "CaptureWorker", "EgressGuard", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
+                "CaptureAPI", "CaptureTLS", "CaptureWorker", "EgressGuard", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -96,7 +115,7 @@ let captureTargets: [Target] =
         .testTarget(
             name: "CaptureServerTests",
             dependencies: [
-                "CaptureServer", "CaptureWorker", "CaptureAPI", "ArchiveStore", "ReplayServer", "TestSupport",
+                "CaptureServer", "CaptureWorker", "CaptureAPI", "EgressGuard", "ArchiveStore", "ReplayServer", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
