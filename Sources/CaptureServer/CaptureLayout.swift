@@ -6,6 +6,8 @@ package import ArchiveStore
 ///     capture.json     URL and token of the running server, which keeps it locked
 ///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt, egress.jsonl
 ///     egress.allow     hosts of an intranet that may be saved from
+///     config.yaml      the configuration
+///     tls/             the root certificate, the server's, and their keys
 ///     cookies/         USER.txt: cookies that tools get a copy of
 ///     logs/            yyyy-mm/log_UUID.zst of each download; server.log
 package struct CaptureLayout: Sendable, Hashable {
@@ -21,6 +23,8 @@ package struct CaptureLayout: Sendable, Hashable {
     package var sessions: String { root + "/sessions" }
     package var egressAllow: String { root + "/egress.allow" }
     package var cookies: String { root + "/cookies" }
+    package var certificates: String { root + "/tls" }
+    package var configuration: String { root + "/config.yaml" }
     package var logs: String { root + "/logs" }
     package var serverLog: String { logs + "/server.log" }
 

@@ -5,7 +5,7 @@ import Foundation
 package import Logging
 package import ReplayServer
 
-/// The capture server: its queue, the downloads that run, and its routes on a loopback port.
+/// The capture server: its queue, the downloads that run, and its routes on a loopback port and on the network.
 package final class CaptureService: Sendable {
     package let layout: CaptureLayout
     package let queue: DownloadQueue
@@ -18,7 +18,12 @@ package final class CaptureService: Sendable {
     let toolVersions: ToolVersions
     let settings: CaptureSettings
     let logger: Logger
+    let tickets = Tickets()
     private let file: ServerFile
+    let keys: APIKeys
+    let network: ServerNetwork
+    /// What the administrator's programs on this computer send.
+    private let token = APIKeys.randomText()
     /// One check after the other.
     let checks = SerialQueue()
     private let running = Running()
@@ -39,8 +44,10 @@ package final class CaptureService: Sendable {
         self.logger = logger
         toolVersions = ToolVersions(toolbox)
         queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout), rules: settings.rules)
+        keys = APIKeys(queue.database.pool)
         logs = DownloadLogs(layout: layout)
         hosts = HostPolicy(port: port, origins: .ports)
+        network = ServerNetwork(certificatesIn: layout.certificates, logger: logger)
         let steps = settings.onHandOverStep
         let handOver = HandOver(
             store: store, queue: queue, layout: layout, logs: logs, keepsFiles: settings.keepsFiles,
@@ -60,23 +67,26 @@ package final class CaptureService: Sendable {
     ///   everyone.
     package func start(on port: LoopbackPort, users: Set<UInt32>? = []) async throws {
         try await runner.recover()
-        let routes = CaptureRoutes(service: self)
-        let listener = try await LoopbackListener(on: port, hosts: hosts, users: users, logger: logger) {
-            request, context in
-            try await routes.respond(to: request, context)
+        let callers = CallerCheck(
+            keys: keys, token: token, own: try OwnUsers(allowing: users, port: port), wrongKeys: WrongKeys())
+        let routes = CaptureRoutes(service: self, callers: callers)
+        let listener = try await RequestListener(on: port, logger: logger) { request, context in
+            try await routes.respond(to: request, context, at: .loopback)
         }
+        await network.start { try await routes.respond(to: $0, $1, at: $2) }
         await running.start(
             listener,
             [
                 ManagedTask { [runner] in await runner.run() },
                 ManagedTask { [toolVersions] in await toolVersions.keepUpToDate() },
+                ManagedTask { [network] in await network.run() },
             ])
         try describe(port)
     }
 
     /// Writes `capture.json`; on a full disk, into the space that is reserved.
     private func describe(_ port: LoopbackPort) throws {
-        let description = ServerDescription(address: address, port: port.number, pid: getpid(), token: "")
+        let description = ServerDescription(address: address, port: port.number, pid: getpid(), token: token)
         do {
             try file.write(description)
         } catch let error as StoreError where error.code == .noSpace {
@@ -87,19 +97,25 @@ package final class CaptureService: Sendable {
 
     /// Stops: responses in progress finish, and running downloads go back into the queue.
     package func stop() async {
+        async let network: Void = network.stop()
         await running.stop()
+        await network
         file.remove()
     }
 
     /// Returns downloads as clients see them.
-    func downloads(_ rows: [DownloadRow]) async throws -> [Download] {
+    ///
+    /// - Parameter caller: Who gets them.
+    func downloads(_ rows: [DownloadRow], for caller: Caller) async throws -> [Download] {
         try await BlockingWork().long { [self] in
-            let library = libraryAddress
+            let library = caller.isLocal ? libraryAddress : nil
             return try rows.map { try download($0, library: library) }
         }
     }
 
-    func download(_ row: DownloadRow) async throws -> Download { try await downloads([row])[0] }
+    func download(_ row: DownloadRow, for caller: Caller) async throws -> Download {
+        try await downloads([row], for: caller)[0]
+    }
 
     private func download(_ row: DownloadRow, library: String?) throws -> Download {
         var download = row.download
@@ -130,10 +146,10 @@ package final class CaptureService: Sendable {
     var libraryAddress: String? { ServerFile.running(layout: store.layout)?.address }
 
     private actor Running {
-        private var listener: LoopbackListener?
+        private var listener: RequestListener?
         private var work: [ManagedTask<Void>] = []
 
-        func start(_ listener: LoopbackListener, _ work: [ManagedTask<Void>]) {
+        func start(_ listener: RequestListener, _ work: [ManagedTask<Void>]) {
             (self.listener, self.work) = (listener, work)
         }
 

@@ -53,6 +53,17 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return Self.globalUnicast.contains(self) && !Self.refused6.contains { $0.contains(self) }
     }
 
+    /// Whether the address is of a network at home or at work: 10/8, 172.16/12, 192.168/16 (RFC 1918), 169.254/16 (RFC 3927),
+    /// fc00::/7 (RFC 4193), fe80::/10 (RFC 4291 §2.5.6), or of this computer.
+    package var isPrivate: Bool { isLoopback || Self.private4.contains { $0.contains(self) } || Self.private6.contains { $0.contains(self) } }
+
+    /// Whether the address is of this computer: 127/8 or ::1.
+    package var isLoopback: Bool { Self.loopback.contains { $0.contains(self) } }
+
+    private static let private4 = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"].map(Block.init)
+    private static let private6 = ["fc00::/7", "fe80::/10"].map(Block.init)
+    private static let loopback = ["127.0.0.0/8", "::1/128"].map(Block.init)
+
     /// The IPv4 address that an IPv4-mapped IPv6 address stands for; any other address itself. RFC 4291 §2.5.5.2.
     package var unmapped: IPAddress { Self.mapped.contains(self) ? IPAddress(bytes: bytes[12...]) : self }
 

@@ -1,6 +1,7 @@
 /** The client of the capture server's JSON API. */
 import { message as textOf } from "/app/core/i18n.js";
 import { HostError } from "/app/core/request.js";
+import { key } from "./connection.js";
 import { duration } from "./state-texts.js";
 
 /**
@@ -36,6 +37,12 @@ const unreachable = () => new HostError({
  */
 export const isUnreachable = (error) => error instanceof HostError && error.code === "server-unavailable";
 
+/**
+ * @param {unknown} error
+ * @returns {boolean} whether the server wants a key, or another one
+ */
+export const isKeyNeeded = (error) => error instanceof HostError && error.status === 401;
+
 /** Reads the error object in the body of a response. */
 function errorFrom(body, { status, headers }) {
     const later = status === 429 ? Number(headers.get("Retry-After")) : 0;
@@ -53,10 +60,13 @@ function errorFrom(body, { status, headers }) {
 async function request(method, path, { body, headers = {} } = {}) {
     let answer;
     let text;
+    const fields = { ...headers };
+    if (key()) fields.Authorization = `Bearer ${key()}`;
+    if (body !== undefined) fields["Content-Type"] = "application/json";
     try {
         answer = await fetch(path, {
             method,
-            headers: body === undefined ? headers : { ...headers, "Content-Type": "application/json" },
+            headers: fields,
             body: body === undefined ? undefined : JSON.stringify(body),
             cache: "no-store",
             signal: AbortSignal.timeout(secondsMax * 1000),
@@ -151,3 +161,9 @@ export const log = (id, offset, limit) => valueOf("GET", `${pathOf(id)}/log?offs
  * @returns {string} the path of the file
  */
 export const filePath = (id) => `${pathOf(id)}/file`;
+
+/**
+ * @param {string} id
+ * @returns {Promise<string>} a URL of the file that works without the key, for players
+ */
+export const fileTicket = async (id) => (await valueOf("POST", `${pathOf(id)}/ticket`, { body: {} })).url;

@@ -5,6 +5,7 @@ import { moment } from "/app/core/format.js";
 import { message } from "/app/core/i18n.js";
 import { plainURL } from "/app/core/text.js";
 import * as api from "./api.js";
+import { key } from "./connection.js";
 import { createLog } from "./log.js";
 import { confirmRemoval } from "./removal.js";
 import { adviceText, ago, canRetry, isOpen, isRunning, percentOf, progressText, stateText } from "./state-texts.js";
@@ -61,6 +62,7 @@ export function createRow(first, { onChanged, onRemoved }) {
         log: button(message("capture.row.details"), toggleLog, "quiet-button"),
         remove: button(message("capture.row.remove"), remove, "quiet-button"),
     };
+    for (const name of ["play", "pdf", "file"]) controls[name].addEventListener("click", openWithTicket);
     controls.log.setAttribute("aria-expanded", "false");
     controls.log.setAttribute("aria-controls", details.id);
     const element = make("li", { class: "download" },
@@ -74,6 +76,13 @@ export function createRow(first, { onChanged, onRemoved }) {
             if (!api.isUnreachable(error)) problems.replaceChildren(errorBlock(error, failure));
         }
         onChanged();
+    }
+
+    /** A player can't send a key, so it gets a URL that needs none. */
+    async function openWithTicket(event) {
+        if (!key() || event.button !== 0) return;
+        event.preventDefault();
+        await act(async () => location.assign(await api.fileTicket(id)), message("capture.row.cant-open"));
     }
 
     async function remove() {

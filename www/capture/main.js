@@ -4,6 +4,7 @@ import { errorBlock } from "/app/components/messages.js";
 import { announce, make, plain } from "/app/core/dom.js";
 import { message, messageParts } from "/app/core/i18n.js";
 import * as api from "./api.js";
+import { createConnectForm, key, takeKeyFromLink } from "./connection.js";
 import { createDownloads } from "./downloads.js";
 import { createSaveForm } from "./save-form.js";
 import { isLibraryURL } from "./urls.js";
@@ -28,6 +29,7 @@ const saveForm = createSaveForm({ has: downloads.has, onSaved: refresh, onUnreac
 let health = null;
 let healthReadAt = 0;
 let isStopped = false;
+let connectForm = null;
 let timer;
 let reading = null;
 let readAgain = false;
@@ -54,11 +56,13 @@ async function read() {
     try {
         const [answer] = await Promise.all([downloads.read(), readHealth()]);
         setStopped(false);
+        setConnected(true);
         listProblems.replaceChildren();
         downloads.show(answer, health);
     } catch (error) {
         setStopped(api.isUnreachable(error));
-        if (!isStopped) showListError(error);
+        if (api.isKeyNeeded(error)) setConnected(false);
+        else if (!isStopped) showListError(error);
     }
 }
 
@@ -103,6 +107,20 @@ function setStopped(now) {
     if (!now) saveForm.sendAgain();
 }
 
+/** Shows the form that asks for a key instead of the rest of the page. */
+function setConnected(now) {
+    if (now === (connectForm === null)) return;
+    const column = document.querySelector("main");
+    for (const part of column.children) part.hidden = !now;
+    connectForm?.remove();
+    connectForm = now ? null : createConnectForm({ isWrong: key() !== "", onConnected: () => {
+        setConnected(true);
+        refresh();
+    } });
+    if (connectForm) column.append(connectForm);
+    connectForm?.querySelector("input").focus();
+}
+
 // While the server is stopped, a link to it would open the browser's error page.
 document.addEventListener("click", (event) => {
     if (!isStopped || event.target.closest("a[href]")?.origin !== location.origin) return;
@@ -116,4 +134,11 @@ document.addEventListener("visibilitychange", () => {
     else clearTimeout(timer);
 });
 
+window.addEventListener("hashchange", () => {
+    if (!takeKeyFromLink()) return;
+    setConnected(true);
+    refresh();
+});
+
+takeKeyFromLink();
 refresh();

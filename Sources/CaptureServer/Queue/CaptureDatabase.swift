@@ -94,7 +94,26 @@ enum CaptureMigrations {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 users, downloads, attempts", migrate: usersDownloadsAttempts)
         migrator.registerMigration("2 incomplete, replay check", migrate: incompleteReplayCheck)
+        migrator.registerMigration("3 keys", migrate: keys)
         return migrator
+    }
+
+    /// The keys of devices. `sha256` is that of the key, in hexadecimal.
+    private static func keys(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE api_keys (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    name TEXT NOT NULL,
+                    sha256 TEXT NOT NULL UNIQUE,
+                    role TEXT NOT NULL CHECK (role IN ('user', 'administrator')),
+                    username TEXT REFERENCES users (username),
+                    created_at TEXT NOT NULL,
+                    last_used_at TEXT,
+                    revoked_at TEXT
+                ) STRICT;
+                CREATE INDEX downloads_by_key ON downloads (key_id, created_at);
+                """)
     }
 
     private static func incompleteReplayCheck(_ database: Database) throws {

@@ -33,22 +33,28 @@ package struct DownloadQueue: Sendable {
 
     /// Adds a download, unless it's known.
     ///
-    /// - Parameter key: `Idempotency-Key`; `nil` without one.
-    package func accept(_ request: DownloadRequest, key: String?, now: Date = Date()) async throws -> Acceptance {
+    /// - Parameters:
+    ///   - key: `Idempotency-Key`; `nil` without one.
+    ///   - client: Whose hourly limit it counts for, and whose `key` it is (`Caller.limitID`); empty for programs on this
+    ///     computer.
+    package func accept(
+        _ request: DownloadRequest, key: String?, client: String = "", now: Date = Date()
+    ) async throws -> Acceptance {
         let id = UUID().uuidString.lowercased()
         return try await database.write { [rules] database in
             let fingerprint = Self.fingerprint(request.url.text, request.username.text, request.options)
-            if let key, let answer = try Self.answer(toKey: key, fingerprint, database) { return answer }
+            if let key, let answer = try Self.answer(toKey: key, of: client, fingerprint, database) { return answer }
             let same = "request = ? AND status IN ('pending', 'downloading') ORDER BY id LIMIT 1"
             if let known = try Self.row(database, same, [fingerprint]) {
-                try Self.keep(key, fingerprint, known.downloadID, database)
+                try Self.keep(key, of: client, fingerprint, known.downloadID, database)
                 return .known(known)
             }
-            if let seconds = try Self.wait(for: rules.downloadsPerHour, now, database) {
+            if let seconds = try Self.wait(for: rules.downloadsPerHour, of: client, now, database) {
                 return .tooMany(retryAfterSeconds: seconds)
             }
-            let isNewUser = try Self.insert(request, id: id, fingerprint, now: QueueTime.text(now), database)
-            try Self.keep(key, fingerprint, id, database)
+            let isNewUser = try Self.insert(
+                request, id: id, client: client, fingerprint, now: QueueTime.text(now), database)
+            try Self.keep(key, of: client, fingerprint, id, database)
             guard let row = try Self.row(database, "download_id = ?", [id]) else {
                 throw DatabaseError(message: "the new row is missing")
             }
@@ -57,30 +63,36 @@ package struct DownloadQueue: Sendable {
     }
 
     /// Returns the answer to a key that was used before: for ever the same download.
-    private static func answer(toKey key: String, _ request: String, _ database: Database) throws -> Acceptance? {
-        let sql = "SELECT request, download_id FROM idempotency_keys WHERE key_id = '' AND idempotency_key = ?"
-        guard let known = try Row.fetchOne(database, sql: sql, arguments: [key]) else { return nil }
+    private static func answer(
+        toKey key: String, of client: String, _ request: String, _ database: Database
+    ) throws -> Acceptance? {
+        let sql = "SELECT request, download_id FROM idempotency_keys WHERE key_id = ? AND idempotency_key = ?"
+        guard let known = try Row.fetchOne(database, sql: sql, arguments: [client, key]) else { return nil }
         guard known["request"] == request else { return .conflict }
         let id: String = known["download_id"]
         return try row(database, "download_id = ?", [id]).map { .known($0) } ?? .removed
     }
 
-    private static func keep(_ key: String?, _ request: String, _ id: String, _ database: Database) throws {
+    private static func keep(
+        _ key: String?, of client: String, _ request: String, _ id: String, _ database: Database
+    ) throws {
         guard let key else { return }
         try database.execute(
-            sql: "INSERT INTO idempotency_keys (key_id, idempotency_key, download_id, request) VALUES ('', ?, ?, ?)",
-            arguments: [key, id, request])
+            sql: "INSERT INTO idempotency_keys (key_id, idempotency_key, download_id, request) VALUES (?, ?, ?, ?)",
+            arguments: [client, key, id, request])
     }
 
     /// Returns after how many seconds another download can be added; `nil` for now. Times in the future, of a clock that was
     /// wrong, don't count.
-    private static func wait(for limit: Int, _ now: Date, _ database: Database) throws -> Int? {
+    private static func wait(
+        for limit: Int, of client: String, _ now: Date, _ database: Database
+    ) throws -> Int? {
         let times = try String.fetchAll(
             database,
             sql: """
-                SELECT created_at FROM downloads WHERE key_id = '' AND created_at > ? AND created_at <= ?
+                SELECT created_at FROM downloads WHERE key_id = ? AND created_at > ? AND created_at <= ?
                 ORDER BY created_at
-                """, arguments: [QueueTime.text(now.addingTimeInterval(-3600)), QueueTime.text(now)])
+                """, arguments: [client, QueueTime.text(now.addingTimeInterval(-3600)), QueueTime.text(now)])
         guard times.count >= limit, let first = times.suffix(limit).first else { return nil }
         let wait = (QueueTime.date(first) ?? now).addingTimeInterval(3600).timeIntervalSince(now)
         return min(3600, max(1, Int(wait.rounded(.up))))
@@ -88,7 +100,8 @@ package struct DownloadQueue: Sendable {
 
     /// - Returns: Whether the user is new.
     private static func insert(
-        _ request: DownloadRequest, id: String, _ fingerprint: String, now: String, _ database: Database
+        _ request: DownloadRequest, id: String, client: String, _ fingerprint: String, now: String,
+        _ database: Database
     ) throws -> Bool {
         try database.execute(
             sql: "INSERT INTO users (username, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -97,16 +110,16 @@ package struct DownloadQueue: Sendable {
         try database.execute(
             sql: """
                 INSERT INTO downloads (
-                    download_id, url, host, username, client_id, request, genre, service, options, state,
+                    download_id, url, host, username, client_id, key_id, request, genre, service, options, state,
                     waiting_for, not_before, created_at, updated_at, revision, session_id)
-                VALUES (:id, :url, :host, :user, :client, :request, :genre, :service, :options, 'queued',
+                VALUES (:id, :url, :host, :user, :client, :key, :request, :genre, :service, :options, 'queued',
                     (SELECT 'site' FROM site_holds WHERE host = :host AND until > :now),
                     (SELECT until FROM site_holds WHERE host = :host AND until > :now), :now, :now,
                     (SELECT ifnull(max(revision), 0) + 1 FROM downloads), :id)
                 """,
             arguments: [
                 "id": id, "url": request.url.text, "host": request.url.host, "user": request.username.text,
-                "client": request.clientID, "request": fingerprint,
+                "client": request.clientID, "key": client, "request": fingerprint,
                 "genre": Genre(of: request.url).rawValue, "service": Service.name(of: request.url),
                 "options": request.options.json, "now": now,
             ])

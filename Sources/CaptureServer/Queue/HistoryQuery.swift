@@ -19,12 +19,13 @@ package struct HistoryQuery: Sendable, Hashable {
 
     /// Parses the parameters of a request.
     ///
+    /// - Parameter user: The only user whose downloads are shown, whatever the parameters say; `nil` for all.
     /// - Throws: `FieldProblem` for an invalid value.
-    package init(_ parameters: [String: String]) throws(FieldProblem) {
+    package init(_ parameters: [String: String], only user: Username? = nil) throws(FieldProblem) {
         limit = try Self.number(parameters["limit"], "limit", in: 1...100) ?? limit
         offset = try Self.number(parameters["offset"], "offset", in: 0...Int(Int32.max)) ?? 0
         for name in ["username", "client_id", "service"] { equal[name] = parameters[name] }
-        equal["username"] = equal["username"]?.lowercased()
+        equal["username"] = user?.text ?? equal["username"]?.lowercased()
         try add("status", parameters, DownloadStatus.allCases.map(\.rawValue))
         try add("state", parameters, DownloadState.allCases.map(\.rawValue))
         try add("genre", parameters, Genre.allCases.map(\.rawValue))

@@ -23,16 +23,18 @@ struct DownloadRoutes: Sendable {
             throw Self.failure(refusal)
         }
         do {
-            return try await add(request, key: try Self.key(call.request))
+            return try await add(request, key: try Self.key(call.request), call.caller)
         } catch var failure as RequestFailure {
             failure.isForOlderClient = request.isFromOlderClient
             throw failure
         }
     }
 
-    private func add(_ request: DownloadRequest, key: String?) async throws -> Response {
+    private func add(_ request: DownloadRequest, key: String?, _ caller: Caller) async throws -> Response {
+        var request = request
+        if let user = caller.user { request.username = user }
         let row: DownloadRow
-        switch try await queue.accept(request, key: key) {
+        switch try await queue.accept(request, key: key, client: caller.limitID) {
         case .added(let added, let isNewUser):
             row = added
             if isNewUser { service.logger.info("User created", metadata: ["user": "\(row.username)"]) }
@@ -46,31 +48,31 @@ struct DownloadRoutes: Sendable {
                 .conflict, "conflict", "the download of this Idempotency-Key was removed from the list")
         case .tooMany(let seconds):
             throw RequestFailure(
-                .tooManyRequests, "rate_limited", "more than 100 downloads in an hour; try again later",
+                .tooManyRequests, "rate_limited", "more than \(queue.rules.downloadsPerHour) downloads in an hour; try again later",
                 fields: [.retryAfter: "\(seconds)"])
         }
         let receipt = DownloadReceipt(
-            of: try await service.download(row), isForOlderClient: request.isFromOlderClient, at: Date())
+            of: try await service.download(row, for: caller), isForOlderClient: request.isFromOlderClient, at: Date())
         return try JSONAnswer.response(receipt, status: .created)
     }
 
     /// `GET /status/{id}`
-    func status(_ id: String) async throws -> Response {
-        try JSONAnswer.response(try await service.download(try await row(id)))
+    func status(_ id: String, _ caller: Caller) async throws -> Response {
+        try JSONAnswer.response(try await service.download(row(id, caller), for: caller))
     }
 
     /// `GET /history`
     func history(_ call: CaptureRoutes.Call) async throws -> Response {
-        let query = try HistoryQuery(call.parameters)
+        let query = try HistoryQuery(call.parameters, only: call.caller.user)
         let found = try await queue.database.read { try query.run($0) }
         return try JSONAnswer.response(
-            try await service.downloads(found.rows), fields: [.totalCount: "\(found.total)"])
+            try await service.downloads(found.rows, for: call.caller), fields: [.totalCount: "\(found.total)"])
     }
 
     /// `GET /download/{id}/log`
     func log(_ call: CaptureRoutes.Call) async throws -> Response {
         let query = try HistoryQuery(call.parameters.merging(["limit": call.parameters["limit"] ?? "20"]) { $1 })
-        let row = try await row(call.path[1])
+        let row = try await row(call.path[1], call.caller)
         let lines = try await BlockingWork()({ [logs = service.logs] in
             try logs.page(row, offset: query.offset, limit: query.limit)
         })
@@ -79,7 +81,7 @@ struct DownloadRoutes: Sendable {
 
     /// `POST /download/{id}/cancel`
     func cancel(_ call: CaptureRoutes.Call) async throws -> Response {
-        let row = try await row(call.path[1])
+        let row = try await row(call.path[1], call.caller)
         let id = row.downloadID
         var cancelled: DownloadRow?
         do {
@@ -96,7 +98,7 @@ struct DownloadRoutes: Sendable {
                 .conflict, "not_possible", "the download has ended already, or is being added to the library")
         }
         if !service.runner.stop(id), cancelled.downloadState == .queued { service.runner.handOver.sweep(cancelled) }
-        return try await status(id)
+        return try await status(id, call.caller)
     }
 
     /// `POST /download/{id}/retry`
@@ -107,18 +109,18 @@ struct DownloadRoutes: Sendable {
         } catch let refusal as DownloadRequest.Refusal {
             throw Self.failure(refusal)
         }
-        let id = try await row(call.path[1]).downloadID
+        let id = try await row(call.path[1], call.caller).downloadID
         guard try await queue.retry(id, options: options) else {
             throw RequestFailure(
                 .conflict, "not_possible", "only a download that failed or was cancelled can be retried")
         }
         service.runner.wake()
-        return try await status(id)
+        return try await status(id, call.caller)
     }
 
     /// `POST /download/{id}/check`: replays the archive once more. The response comes when that is done.
     func check(_ call: CaptureRoutes.Call) async throws -> Response {
-        let row = try await row(call.path[1])
+        let row = try await row(call.path[1], call.caller)
         let file = try await BlockingWork().long { [service] in
             try row.archiveSHA256.flatMap { try service.store.storedArchive(sha256: $0) }.flatMap { archive in
                 archive.sha256.map { (id: archive.id, path: service.store.layout.file($0)) }
@@ -135,12 +137,12 @@ struct DownloadRoutes: Sendable {
         }
         try await queue.setReplayCheck(row.downloadID, sentence)
         try await BlockingWork().long { [service] in try service.store.setReplayCheck(file.id, sentence) }
-        return try await status(row.downloadID)
+        return try await status(row.downloadID, call.caller)
     }
 
     /// `DELETE /history/{id}`: removes a download from the list; with `archive` and `file` also what was saved.
     func delete(_ call: CaptureRoutes.Call) async throws -> Response {
-        let id = try await row(call.path[1]).downloadID
+        let id = try await row(call.path[1], call.caller).downloadID
         guard let row = try await queue.delete(id) else {
             throw RequestFailure(.conflict, "not_possible", "cancel the download first")
         }
@@ -156,15 +158,16 @@ struct DownloadRoutes: Sendable {
         return try JSONAnswer.response(DownloadAcknowledgement(downloadID: id))
     }
 
-    private func row(_ id: String) async throws -> DownloadRow {
-        guard let row = try await queue.row(id.lowercased()) else { throw RequestFailure.noDownload }
+    /// The download of another user isn't told apart from one that doesn't exist.
+    private func row(_ id: String, _ caller: Caller) async throws -> DownloadRow {
+        guard let row = try await queue.row(id.lowercased()), caller.sees(row) else { throw RequestFailure.noDownload }
         return row
     }
 
     // Requests
 
     /// Reads a JSON body. The content type is required, because other sites can't send it without a CORS preflight.
-    private static func body(_ request: Request, isOptional: Bool = false) async throws -> Data {
+    static func body(_ request: Request, isOptional: Bool = false) async throws -> Data {
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: bodyBytesMax)

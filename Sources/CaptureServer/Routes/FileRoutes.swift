@@ -17,14 +17,17 @@ struct FileRoutes: Sendable {
 
     /// `GET /download/{id}/file`: the media file or document.
     func file(_ call: CaptureRoutes.Call) async throws -> Response {
-        let row = try await row(call)
+        try await file(row(call), call.request)
+    }
+
+    private func file(_ row: DownloadRow, _ request: Request) async throws -> Response {
         guard let path = service.layout.file(row), let name = row.fileName else { throw Self.noFile }
         let type = row.mediaType ?? "application/octet-stream"
         let isShown = ["video/", "audio/", "image/"].contains(where: type.hasPrefix) || type == "application/pdf"
         // Browsers don't show PDF in a sandbox.
         let policy = type == "application/pdf" ? Self.documentPolicy : Self.mediaPolicy
         return try await send(
-            path, call,
+            path, request,
             [
                 .contentType: type, .contentSecurityPolicy: policy,
                 .contentDisposition: Self.disposition(isShown ? "inline" : "attachment", name),
@@ -33,7 +36,10 @@ struct FileRoutes: Sendable {
 
     /// `GET /download/{id}/archive`: the WACZ.
     func archive(_ call: CaptureRoutes.Call) async throws -> Response {
-        let row = try await row(call)
+        try await archive(row(call), call.request)
+    }
+
+    private func archive(_ row: DownloadRow, _ request: Request) async throws -> Response {
         guard let sha256 = row.archiveSHA256,
             try await BlockingWork()({ [store = service.store] in try store.storedArchive(sha256: sha256) }) != nil
         else {
@@ -41,7 +47,7 @@ struct FileRoutes: Sendable {
         }
         let name = ((row.fileName ?? row.downloadID) as NSString).deletingPathExtension + ".wacz"
         return try await send(
-            service.store.layout.file(sha256), call,
+            service.store.layout.file(sha256), request,
             [
                 .contentType: "application/wacz", .contentSecurityPolicy: SecurityHeaders.inert,
                 .contentDisposition: Self.disposition("attachment", name),
@@ -49,11 +55,33 @@ struct FileRoutes: Sendable {
     }
 
     private func row(_ call: CaptureRoutes.Call) async throws -> DownloadRow {
-        guard let row = try await service.queue.row(call.path[1].lowercased()) else { throw RequestFailure.noDownload }
+        let row = try await service.queue.row(call.path[1].lowercased())
+        guard let row, call.caller.sees(row) else { throw RequestFailure.noDownload }
         return row
     }
 
-    private func send(_ path: String, _ call: CaptureRoutes.Call, _ fields: HTTPFields) async throws -> Response {
+    /// `POST /download/{id}/ticket`: a URL that plays the file without a key, for players that can't send one.
+    func ticket(_ call: CaptureRoutes.Call) async throws -> Response {
+        let row = try await row(call)
+        let ticket = service.tickets.make(for: row.downloadID)
+        return try JSONAnswer.response(
+            FileTicket(url: "\(call.origin)/download/\(row.downloadID)/file?ticket=\(ticket.text)", expiresAt: ticket.end))
+    }
+
+    /// Returns the file of a request with a ticket; `nil` without one.
+    func withTicket(_ request: Request, _ path: [String]) async throws -> Response? {
+        guard path.count == 3, path[0] == "download", path[2] == "file",
+            let ticket = request.uri.queryParameters["ticket"].map(String.init)
+        else { return nil }
+        let id = path[1].lowercased()
+        guard service.tickets.isValid(ticket, for: id) else {
+            throw RequestFailure(.unauthorized, "unauthorized", "this link has expired; ask for another one")
+        }
+        guard let row = try await service.queue.row(id) else { throw RequestFailure.noDownload }
+        return try await file(row, request)
+    }
+
+    private func send(_ path: String, _ request: Request, _ fields: HTTPFields) async throws -> Response {
         let file: FileResponse
         do {
             file = try await BlockingWork()({
@@ -64,7 +92,7 @@ struct FileRoutes: Sendable {
         } catch let error as StoreError where error.code == .notFound {
             throw Self.noFile
         }
-        return file.response(to: call.request)
+        return file.response(to: request)
     }
 
     /// RFC 6266 §4, RFC 8187.

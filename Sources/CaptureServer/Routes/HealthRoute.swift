@@ -7,7 +7,7 @@ import Hummingbird
 struct HealthRoute: Sendable {
     let service: CaptureService
 
-    func respond() async throws -> Response {
+    func respond(_ call: CaptureRoutes.Call) async throws -> Response {
         let counts = try await service.queue.database.read { database in
             (
                 total: try Int.fetchOne(database, sql: "SELECT count(*) FROM downloads") ?? 0,
@@ -16,12 +16,16 @@ struct HealthRoute: Sendable {
                     ?? 0
             )
         }
+        let database = CaptureHealth.Database(connected: true, totalDownloads: counts.total)
+        guard call.caller.role != .stranger else {
+            return try JSONAnswer.response(PublishedHealth(timestamp: QueueTime.text(), database: database))
+        }
         let health = CaptureHealth(
-            timestamp: QueueTime.text(), database: .init(connected: true, totalDownloads: counts.total),
+            timestamp: QueueTime.text(), database: database,
             software: service.settings.software, tools: service.toolVersions.current(),
             isolation: .init(reason: service.settings.isolation.reason),
             queue: .init(queued: counts.queued, running: counts.running, waitingFor: service.runner.waitingFor),
-            library: service.libraryAddress)
+            library: call.caller.isLocal ? service.libraryAddress : nil)
         return try JSONAnswer.response(health)
     }
 }

@@ -33,7 +33,7 @@ struct ClientCheck: Sendable {
     /// - Throws: `ClientsUnknown` if users can't be determined.
     init(allowing users: Set<UInt32>?, port: LoopbackPort) throws(ClientsUnknown) {
         guard let users else {
-            (owners, allowed, unmapped) = (nil, [], nil)
+            self = .everyone
             return
         }
         let owners = try SocketOwners()
@@ -47,6 +47,11 @@ struct ClientCheck: Sendable {
         guard geteuid() != unmapped else { throw ClientsUnknown("this user namespace has no ID for your user") }
         allowed = users.union([geteuid(), 0])
     }
+
+    private init() { (owners, allowed, unmapped) = (nil, [], nil) }
+
+    /// Allows every user.
+    static let everyone = ClientCheck()
 
     /// Determines the user of a connection. Call this on its event loop.
     func verdict(on channel: any Channel) -> Verdict {
@@ -79,6 +84,10 @@ struct ClientCheck: Sendable {
         return isConnected
     }
     #else
+    private init() {}
+
+    static let everyone = ClientCheck()
+
     init(allowing users: Set<UInt32>?, port: LoopbackPort) throws(ClientsUnknown) {}
 
     func verdict(on channel: any Channel) -> Verdict { .allowed }

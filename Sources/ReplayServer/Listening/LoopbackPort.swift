@@ -92,8 +92,11 @@ package final class LoopbackPort {
         for socket in sockets.values { close(socket) }
     }
 
-    /// Returns a socket, which the caller has to close; `nil` if there are no more.
-    func takeSocket() -> Int32? { sockets.popFirst()?.value }
+    /// Returns its sockets, which the caller has to close.
+    func takeSockets() -> [Int32] {
+        defer { sockets = [:] }
+        return Array(sockets.values)
+    }
 
     private static let attemptsMax = 20
     /// Below the ports of archives.

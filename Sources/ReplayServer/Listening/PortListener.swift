@@ -4,24 +4,36 @@ import NIOExtras
 import NIOPosix
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// Accepts and serves connections on one port until it is stopped.
 final class PortListener: Sendable {
     let connections = Connections()
     private let sockets: [(quiescing: ServerQuiescingHelper, accepting: ManagedTask<Void>)]
 
     /// Takes the sockets of a port and starts serving connections.
-    init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
-        var sockets: [(ServerQuiescingHelper, ManagedTask<Void>)] = []
-        do {
-            while let socket = port.takeSocket() {
+    convenience init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
+        try await self.init(taking: port.takeSockets(), channel: channel, logger: logger)
+    }
+
+    /// Starts serving connections on listening sockets, which it closes.
+    init(taking sockets: [Int32], channel: ReplayChannel, logger: Logger) async throws {
+        var started: [(ServerQuiescingHelper, ManagedTask<Void>)] = []
+        for (number, socket) in sockets.enumerated() {
+            do {
                 let (quiescing, server) = try await Self.listen(socket, channel, connections, logger)
-                sockets.append((quiescing, ManagedTask { await Self.accept(server, channel, logger) }))
+                started.append((quiescing, ManagedTask { await Self.accept(server, channel, logger) }))
+            } catch {
+                for rest in sockets[(number + 1)...] { close(rest) }
+                for (quiescing, _) in started { quiescing.initiateShutdown(promise: nil) }
+                throw error
             }
-        } catch {
-            for (quiescing, _) in sockets { quiescing.initiateShutdown(promise: nil) }
-            throw error
         }
-        self.sockets = sockets
+        self.sockets = started
     }
 
     private static func listen(

@@ -1,34 +1,43 @@
 package import Hummingbird
 import HummingbirdCore
 package import Logging
+package import NIOCore
 
-/// Serves another program's routes on a loopback port, with the limits and the client check of `ReplayServer`'s connections.
-package struct LoopbackListener: Sendable {
+/// Serves another program's routes, with the limits and the client check of `ReplayServer`'s connections.
+package struct RequestListener: Sendable {
     /// Responds to a request. An error closes the connection.
     package typealias Responder = @Sendable (Request, ConnectionContext) async throws -> Response
 
     private let listener: PortListener
     private let stopSignal: StopSignal
 
-    /// Starts to accept connections.
+    /// Starts to accept connections of all users of this computer. `respond` must check the host, and who asks (`OwnUsers`).
+    package init(on port: LoopbackPort, logger: Logger, respond: @escaping Responder) async throws {
+        try await self.init(
+            taking: port.takeSockets(), isEncrypted: false, prepare: { _ in }, logger: logger, respond: respond)
+    }
+
+    /// Starts to accept connections on sockets that the caller has opened. `respond` must check the host, and who asks.
     ///
     /// - Parameters:
-    ///   - hosts: The policy for security headers. `respond` must check the host.
-    ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
-    /// - Throws: `ClientsUnknown` if access is limited to some users and the system can't determine them.
+    ///   - sockets: Listening TCP sockets. They are closed when the listener stops, and after an error.
+    ///   - isEncrypted: Whether `prepare` adds TLS.
+    ///   - prepare: Called for each connection on its event loop; an error closes it.
     package init(
-        on port: LoopbackPort, hosts: HostPolicy, users: Set<UInt32>? = [], logger: Logger,
-        respond: @escaping Responder
+        taking sockets: [Int32], isEncrypted: Bool, prepare: @escaping @Sendable (any Channel) throws -> Void,
+        logger: Logger, respond: @escaping Responder
     ) async throws {
-        let clients = try ClientCheck(allowing: users, port: port)
         let stopSignal = StopSignal()
         let handler = RequestHandler(logger: logger, answer: respond)
         let channel = ReplayChannel(
-            responder: { try await handler.respond($0, $1, $2) }, archives: nil, hosts: hosts, stop: stopSignal,
-            clients: clients)
-        listener = try await PortListener(on: port, channel: channel, logger: logger)
+            responder: { try await handler.respond($0, $1, $2) }, archives: nil, hosts: nil, stop: stopSignal,
+            clients: .everyone, isEncrypted: isEncrypted, prepare: prepare)
+        listener = try await PortListener(taking: sockets, channel: channel, logger: logger)
         self.stopSignal = stopSignal
     }
+
+    /// The number of open connections.
+    package var connectionCount: Int { listener.connections.count }
 
     /// Stops accepting connections and waits for responses in progress.
     ///

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 package import Hummingbird
-import NIOCore
+package import NIOCore
 
 /// The context of a request, with its connection.
 package struct ConnectionContext: RequestContext {
@@ -19,6 +19,14 @@ package struct ConnectionContext: RequestContext {
             throw ErrorResponse(.badRequest, code: "bad-path", "the path isn't valid percent-encoding")
         }
         return name
+    }
+
+    /// The other end of the connection.
+    package var remoteAddress: SocketAddress? { channel.remoteAddress }
+
+    /// Determines the user of the connection.
+    func client(_ clients: ClientCheck) async throws -> ClientCheck.Verdict {
+        try await channel.eventLoop.submit { [channel] in clients.verdict(on: channel) }.get()
     }
 
     /// Watches whether the client stays connected.

@@ -9,22 +9,24 @@ final class PolicyHandler: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let hosts: HostPolicy
+    /// `nil` if no archives are served.
+    private let hosts: HostPolicy?
     /// The only other value of `Connection-Allowlist` at a replay origin.
     private let bootPageConnections: String
     /// Host fields of the last request, cached because they rarely change within a connection.
     private var host: [String] = []
     /// Whether that request was for the library. Before the first valid request, the stricter policy of archives
     /// applies.
-    private var isForControl = false
+    private var isForControl: Bool
 
-    init(hosts: HostPolicy) {
+    init(hosts: HostPolicy?) {
         self.hosts = hosts
-        bootPageConnections = SecurityHeaders.ownAndControlOrigins(hosts)
+        bootPageConnections = hosts.map(SecurityHeaders.ownAndControlOrigins) ?? ""
+        isForControl = hosts == nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head(let head) = unwrapInboundIn(data) {
+        if let hosts, case .head(let head) = unwrapInboundIn(data) {
             let host = head.headers["host"]
             if host != self.host {
                 self.host = host

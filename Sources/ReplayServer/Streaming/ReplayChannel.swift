@@ -18,9 +18,13 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     /// `nil` if the listener has no archives.
     let archives: OpenArchives?
-    let hosts: HostPolicy
+    /// `nil` if the listener has no archives.
+    let hosts: HostPolicy?
     let stop: StopSignal
     let clients: ClientCheck
+    var isEncrypted = false
+    /// Called for each connection, last; it adds TLS to encrypted ones. An error closes the connection.
+    var prepare: @Sendable (any Channel) throws -> Void = { _ in }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -30,8 +34,11 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
             try pipeline.addHandler(PresenceHandler(), position: .first)
             try pipeline.addHandler(PolicyHandler(hosts: hosts))
             try pipeline.addHandler(ConnectionGuard(stop: stop, clients: clients))
-            if let archives { try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts)) }
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            if let archives, let hosts {
+                try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts))
+            }
+            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isEncrypted))
+            try prepare(channel)
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
         }

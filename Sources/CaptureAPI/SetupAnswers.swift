@@ -1,0 +1,201 @@
+import Foundation
+
+/// The answer of `GET /config/connection`: how clients reach the server.
+package struct ConnectionInfo: Sendable, Hashable, Codable {
+    package struct Place: Sendable, Hashable, Codable {
+        package var ip: String?
+        package var url: String?
+        package var available: Bool
+
+        package init(ip: String?, url: String?, available: Bool) {
+            (self.ip, self.url, self.available) = (ip, url, available)
+        }
+
+        /// Nulls are written.
+        package func encode(to encoder: any Encoder) throws {
+            var keys = encoder.container(keyedBy: CodingKeys.self)
+            try keys.encode(ip, forKey: .ip)
+            try keys.encode(url, forKey: .url)
+            try keys.encode(available, forKey: .available)
+        }
+    }
+
+    package var serverName: String
+    /// The version of the contract.
+    package var version = "2.0.0"
+    package var lan: Place
+    package var wan: Place
+    package var port: Int
+    /// `http` or `https`.
+    package var `protocol`: String
+    package var sslEnabled: Bool
+    /// A household key, for the administrator only.
+    package var apiKey: String?
+    package var supportedGenres = ["tiktok", "instagram", "youtube", "pdf", "ebook"]
+    package var setupTimestamp: String
+    /// The SHA-256 of the root certificate; `nil` without TLS, and with a certificate of another authority.
+    package var fingerprint: String?
+
+    package init(
+        serverName: String, lan: Place, wan: Place, port: Int, `protocol`: String, sslEnabled: Bool, apiKey: String?,
+        setupTimestamp: String, fingerprint: String?
+    ) {
+        (self.serverName, self.lan, self.wan, self.port) = (serverName, lan, wan, port)
+        (self.protocol, self.sslEnabled, self.apiKey) = (`protocol`, sslEnabled, apiKey)
+        (self.setupTimestamp, self.fingerprint) = (setupTimestamp, fingerprint)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case version, lan, wan, port, `protocol`, fingerprint
+        case serverName = "server_name"
+        case sslEnabled = "ssl_enabled"
+        case apiKey = "api_key"
+        case supportedGenres = "supported_genres"
+        case setupTimestamp = "setup_timestamp"
+    }
+
+    /// Nulls are written.
+    package func encode(to encoder: any Encoder) throws {
+        var keys = encoder.container(keyedBy: CodingKeys.self)
+        try keys.encode(serverName, forKey: .serverName)
+        try keys.encode(version, forKey: .version)
+        try keys.encode(lan, forKey: .lan)
+        try keys.encode(wan, forKey: .wan)
+        try keys.encode(port, forKey: .port)
+        try keys.encode(`protocol`, forKey: .protocol)
+        try keys.encode(sslEnabled, forKey: .sslEnabled)
+        try keys.encode(apiKey, forKey: .apiKey)
+        try keys.encode(supportedGenres, forKey: .supportedGenres)
+        try keys.encode(setupTimestamp, forKey: .setupTimestamp)
+        try keys.encode(fingerprint, forKey: .fingerprint)
+    }
+}
+
+/// The content of the QR code that connects a phone, as published. What is unset is left out.
+package struct QRPayload: Sendable, Hashable, Codable {
+    /// The SHA-256 of the root certificate.
+    package var fp: String?
+    package var key: String?
+    /// `ip:port`.
+    package var lan: String
+    package var `protocol`: String
+    package var v = "2.0"
+    package var wan: String?
+
+    package init(fp: String?, key: String?, lan: String, `protocol`: String, wan: String?) {
+        (self.fp, self.key, self.lan, self.protocol, self.wan) = (fp, key, lan, `protocol`, wan)
+    }
+
+    /// As compact JSON, its keys in order.
+    package var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // It has nothing that JSON can't contain.
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// The link of a second code, for a phone's camera. The fragment is never sent to a server.
+    package var link: String {
+        let encoded = Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        return "\(`protocol`)://\(lan)/#connect=\(encoded.replacing("=", with: ""))"
+    }
+}
+
+/// A user of the server.
+package struct UserDescription: Sendable, Hashable, Codable {
+    package var username: String
+    package var createdAt: String
+    package var downloads: Int
+
+    package init(username: String, createdAt: String, downloads: Int) {
+        (self.username, self.createdAt, self.downloads) = (username, createdAt, downloads)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case username, downloads
+        case createdAt = "created_at"
+    }
+}
+
+/// A key of a device, without the key.
+package struct KeyDescription: Sendable, Hashable, Codable {
+    package var id: Int64
+    package var name: String
+    /// The user whose downloads it adds and sees; `nil` for all.
+    package var username: String?
+    package var admin: Bool
+    package var createdAt: String
+    package var lastUsedAt: String?
+    package var revokedAt: String?
+
+    package init(
+        id: Int64, name: String, username: String?, admin: Bool, createdAt: String, lastUsedAt: String?,
+        revokedAt: String?
+    ) {
+        (self.id, self.name, self.username, self.admin) = (id, name, username, admin)
+        (self.createdAt, self.lastUsedAt, self.revokedAt) = (createdAt, lastUsedAt, revokedAt)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name, username, admin
+        case createdAt = "created_at"
+        case lastUsedAt = "last_used_at"
+        case revokedAt = "revoked_at"
+    }
+
+    /// Nulls are written.
+    package func encode(to encoder: any Encoder) throws {
+        var keys = encoder.container(keyedBy: CodingKeys.self)
+        try keys.encode(id, forKey: .id)
+        try keys.encode(name, forKey: .name)
+        try keys.encode(username, forKey: .username)
+        try keys.encode(admin, forKey: .admin)
+        try keys.encode(createdAt, forKey: .createdAt)
+        try keys.encode(lastUsedAt, forKey: .lastUsedAt)
+        try keys.encode(revokedAt, forKey: .revokedAt)
+    }
+}
+
+/// The answer of `POST /config/setup`: what connects a phone. Nothing shows the key again.
+package struct SetupAnswer: Sendable, Hashable, Codable {
+    package var key: KeyDescription
+    /// The key itself.
+    package var secret: String
+    /// The content of the published QR code.
+    package var payload: String
+    /// The link of the code for a phone's camera.
+    package var link: String
+
+    package init(key: KeyDescription, secret: String, payload: String, link: String) {
+        (self.key, self.secret, self.payload, self.link) = (key, secret, payload, link)
+    }
+}
+
+/// A URL that plays one file without a key.
+package struct FileTicket: Sendable, Hashable, Codable {
+    package var url: String
+    package var expiresAt: String
+
+    package init(url: String, expiresAt: String) { (self.url, self.expiresAt) = (url, expiresAt) }
+
+    private enum CodingKeys: String, CodingKey {
+        case url
+        case expiresAt = "expires_at"
+    }
+}
+
+/// The answer of `GET /health` to those who have no key: what the published contract has.
+package struct PublishedHealth: Sendable, Hashable, Codable {
+    package var status = "healthy"
+    package var timestamp: String
+    package var version = "2.0.0"
+    package var database: CaptureHealth.Database
+
+    package init(timestamp: String, database: CaptureHealth.Database) {
+        (self.timestamp, self.database) = (timestamp, database)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case status, timestamp, version, database
+    }
+}

@@ -1,0 +1,89 @@
+import EgressGuard
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Opens listening sockets on addresses of this computer. Only the capture server has this; `replayhost` can't listen on anything
+/// but loopback addresses.
+enum NetworkSockets {
+    /// A socket can't be opened.
+    struct Failure: Error, Hashable, CustomStringConvertible {
+        let address: IPAddress
+        let port: Int
+        let reason: String
+
+        var description: String { "can't listen on \(address.hostText):\(port) (\(reason))" }
+    }
+
+    /// Returns a listening TCP socket.
+    static func listen(on address: IPAddress, port: Int) throws(Failure) -> Int32 {
+        #if os(Linux)
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(address.isIPv4 ? AF_INET : AF_INET6, kind, 0)
+        func failure() -> Failure {
+            let reason = errno == EADDRINUSE ? "another program uses this port" : String(cString: strerror(errno))
+            return Failure(address: address, port: port, reason: reason)
+        }
+        guard descriptor >= 0 else { throw failure() }
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        if !address.isIPv4 {
+            setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        }
+        guard bind(descriptor, address, port: port), startListening(descriptor) else {
+            defer { close(descriptor) }
+            throw failure()
+        }
+        return descriptor
+    }
+
+    private static func bind(_ descriptor: Int32, _ address: IPAddress, port: Int) -> Bool {
+        let number = in_port_t(truncatingIfNeeded: port).bigEndian
+        if address.isIPv4 {
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_port = number
+            withUnsafeMutableBytes(of: &name.sin_addr) { $0.copyBytes(from: address.bytes) }
+            return withUnsafePointer(to: &name) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Self.bindSystem(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+        }
+        var name = sockaddr_in6()
+        name.sin6_family = sa_family_t(AF_INET6)
+        name.sin6_port = number
+        withUnsafeMutableBytes(of: &name.sin6_addr) { $0.copyBytes(from: address.bytes) }
+        return withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Self.bindSystem(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0
+            }
+        }
+    }
+
+    #if canImport(Glibc)
+    private static let bindSystem = Glibc.bind
+    private static func startListening(_ descriptor: Int32) -> Bool { Glibc.listen(descriptor, backlog) == 0 }
+    #else
+    private static let bindSystem = Darwin.bind
+    private static func startListening(_ descriptor: Int32) -> Bool { Darwin.listen(descriptor, backlog) == 0 }
+    #endif
+    private static let backlog: Int32 = 128
+}
+
+extension IPAddress {
+    var isIPv4: Bool { bytes.count == 4 }
+
+    /// fe80::/10. RFC 4291 §2.5.6.
+    var isLinkLocal6: Bool { bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 }
+
+    /// As in a URL: IPv6 in brackets. RFC 3986 §3.2.2.
+    package var hostText: String { isIPv4 ? description : "[\(description)]" }
+}

@@ -1,0 +1,164 @@
+import ArchiveStore
+import CaptureAPI
+import CaptureTLS
+import EgressGuard
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import ReplayServer
+import Synchronization
+
+/// The network side of the capture server: where it listens, who may use it, and how clients connect.
+final class ServerNetwork: Sendable {
+    /// The parts of the configuration that it needs.
+    struct Settings: Sendable, Hashable {
+        var plan = ListeningPlan()
+        var access = AccessRules()
+        /// A certificate and key of another authority; `nil` for our own.
+        var certificate: CertificateFiles?
+    }
+
+    private struct NoCertificate: Error {}
+
+    private struct State {
+        var settings = Settings()
+        var own = OwnAddresses(addresses: [], names: [])
+        var listeners: NetworkListeners?
+        /// The certificate in use; `nil` before there is one.
+        var tls: TLSContext?
+        /// Why there is no HTTPS.
+        var certificateFault: String?
+    }
+    private let state = Mutex(State())
+    /// Where our own certificates are.
+    private let folder: String
+    private let startedAt = QueueTime.text()
+    private let logger: Logger
+
+    /// - Parameter folder: Where our own certificates are kept.
+    init(certificatesIn folder: String, logger: Logger) {
+        (self.folder, self.logger) = (folder, logger)
+    }
+
+    var access: AccessRules { state.withLock { $0.settings.access } }
+    var plan: ListeningPlan { state.withLock { $0.settings.plan } }
+
+    /// What doesn't work: ports that are taken, and certificates that can't be used.
+    func faults() async -> [String] {
+        let (listeners, fault) = state.withLock { ($0.listeners, $0.certificateFault) }
+        return [fault].compactMap { $0 } + (await listeners?.failures.values.sorted() ?? [])
+    }
+
+    /// Begins to answer requests from the network.
+    func start(
+        _ respond: @escaping @Sendable (Request, ConnectionContext, CaptureRoutes.Arrival) async throws -> Response
+    ) async {
+        let listeners = NetworkListeners(
+            encrypt: { [self] channel in
+                guard let tls = state.withLock({ $0.tls }) else { throw NoCertificate() }
+                try channel.pipeline.syncOperations.addHandler(tls.makeHandler(), position: .first)
+            }, logger: logger
+        ) { [self] request, context, endpoint in
+            let (plan, own) = state.withLock { ($0.settings.plan, $0.own) }
+            return try await respond(request, context, .network(endpoint, plan, own))
+        }
+        state.withLock { $0.listeners = listeners }
+        await refresh()
+    }
+
+    func stop() async { await state.withLock { $0.listeners }?.stop() }
+
+    /// Follows changes of this computer's addresses and of certificate files until the task is cancelled.
+    func run() async {
+        while (try? await Task.sleep(for: Self.interval)) != nil { await refresh() }
+    }
+
+    private static let interval = Duration.seconds(2)
+
+    /// Applies another configuration: opens and closes listeners. Downloads go on.
+    func apply(_ settings: Settings) async {
+        state.withLock { $0.settings = settings }
+        await refresh()
+    }
+
+    private func refresh() async {
+        let own = OwnAddresses.current()
+        let (settings, listeners) = state.withLock { state in
+            state.own = own
+            return (state.settings, state.listeners)
+        }
+        var wanted = settings.plan.endpoints(own)
+        if wanted.contains(where: \.isEncrypted) {
+            let fault = await prepareCertificate(settings, own)
+            let isNew = state.withLock { state in
+                defer { state.certificateFault = fault }
+                return fault != nil && fault != state.certificateFault
+            }
+            if let fault, isNew { logger.error("\(fault)") }
+            // With an older certificate that still works, HTTPS goes on.
+            if state.withLock({ $0.tls == nil }) { wanted = wanted.filter { !$0.isEncrypted } }
+        } else {
+            state.withLock { $0.certificateFault = nil }
+        }
+        await listeners?.open(wanted)
+    }
+
+    /// Follows changes of names, addresses and certificate files.
+    ///
+    /// - Returns: Why there is no certificate, or why a new one can't be used; `nil` if all is well.
+    private func prepareCertificate(_ settings: Settings, _ own: OwnAddresses) async -> String? {
+        let names = ServerNames(
+            hostName: own.hostName, names: settings.plan.names,
+            addresses: settings.plan.addresses(own).map(\.description))
+        let source: TLSContext.Source = settings.certificate.map { .files($0) } ?? .ownRoot(folder: folder, names: names)
+        let known = state.withLock { $0.tls }
+        do {
+            let result = try await BlockingWork().long {
+                if let known { return (known, known.refresh(source, now: Date())) }
+                return (try TLSContext(source, now: Date()), .replaced)
+            }
+            state.withLock { $0.tls = result.0 }
+            switch result.1 {
+            case .unchanged: return state.withLock { $0.certificateFault }
+            case .replaced: return nil
+            case .failed(let error): return error.description
+            }
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    // How clients connect
+
+    /// The root certificate, as PEM; `nil` without HTTPS or with a certificate of another authority.
+    var rootCertificate: String? { plan.encryptedPort == nil ? nil : state.withLock { $0.tls }?.rootPEM }
+
+    /// - Parameter withKey: Whether the answer may contain the household's key.
+    func connection(withKey: Bool) -> ConnectionInfo {
+        let (settings, own) = state.withLock { ($0.settings, $0.own) }
+        let plan = settings.plan
+        let isEncrypted = plan.encryptedPort != nil
+        let scheme = isEncrypted ? "https" : "http"
+        let port = plan.encryptedPort ?? plan.port
+        let lan = plan.isLoopbackOnly ? nil : own.lan.map(\.hostText)
+        return ConnectionInfo(
+            serverName: plan.serverName,
+            lan: .init(ip: lan, url: lan.map { "\(scheme)://\($0):\(port)" }, available: lan != nil),
+            wan: .init(
+                ip: plan.wan.map { String($0.prefix { $0 != ":" }) }, url: plan.wan.map { "\(scheme)://\($0)" },
+                available: plan.wan != nil),
+            port: port, protocol: scheme, sslEnabled: isEncrypted,
+            apiKey: withKey ? settings.access.householdKeys.first : nil, setupTimestamp: startedAt,
+            fingerprint: isEncrypted ? state.withLock { $0.tls }?.fingerprint : nil)
+    }
+
+    /// Returns the content of the QR code that connects a device with a key; `nil` while only this computer can connect.
+    func payload(key: String) -> QRPayload? {
+        let connection = connection(withKey: false)
+        guard let lan = connection.lan.ip else { return nil }
+        return QRPayload(
+            fp: connection.fingerprint, key: key, lan: "\(lan):\(connection.port)", protocol: connection.protocol,
+            wan: plan.wan)
+    }
+}

@@ -1,0 +1,107 @@
+package import CaptureAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ReplayServer
+
+/// Users, keys, and what connects a phone.
+struct SetupRoutes: Sendable {
+    let service: CaptureService
+
+    /// `GET /users`
+    func users(_ call: CaptureRoutes.Call) async throws -> Response {
+        let users = try await BlockingWork().long { [service] in try service.keys.users(only: call.caller.user) }
+        return try JSONAnswer.response(users)
+    }
+
+    /// `GET /keys`
+    func keys(_ call: CaptureRoutes.Call) async throws -> Response {
+        try call.caller.requireAdministrator()
+        let keys = try await BlockingWork().long { [service] in try service.keys.all() }
+        return try JSONAnswer.response(keys.map(\.description))
+    }
+
+    /// `DELETE /keys/{id}`
+    func revoke(_ call: CaptureRoutes.Call) async throws -> Response {
+        try call.caller.requireAdministrator()
+        let key = try await BlockingWork().long { [service] in try service.keys.revoke(call.path[1]) }
+        guard let key else { throw RequestFailure(.notFound, "not_found", "no key has this ID, or it was revoked") }
+        return try JSONAnswer.response(key.description)
+    }
+
+    /// `POST /config/setup`: makes a key for a device.
+    func setUp(_ call: CaptureRoutes.Call) async throws -> Response {
+        try call.caller.requireAdministrator()
+        struct Body: Decodable {
+            let name: String
+            let username: String?
+            let admin: Bool?
+        }
+        guard let body = try? JSONDecoder().decode(Body.self, from: try await DownloadRoutes.body(call.request)) else {
+            throw RequestFailure.notJSON
+        }
+        let user = body.username.flatMap { $0.isEmpty ? nil : $0 }
+        let username = user.flatMap { Username($0) }
+        guard (user == nil) == (username == nil) else {
+            throw RequestFailure(
+                invalid: [
+                    FieldProblem(
+                        ["body", "username"], "Username must be alphanumeric (letters and numbers only)")
+                ])
+        }
+        guard !service.network.plan.isLoopbackOnly else {
+            throw RequestFailure(.conflict, "not_possible", "only this computer can connect; set server.host first")
+        }
+        let made: (text: String, key: APIKey)
+        do {
+            made = try await BlockingWork().long { [service] in
+                try service.keys.add(body.name, user: username, isAdministrator: body.admin ?? false)
+            }
+        } catch let problem as APIKeys.Problem {
+            throw RequestFailure(invalid: [FieldProblem(["body", problem.field], problem.sentence)])
+        }
+        guard let payload = service.network.payload(key: made.text) else {
+            throw RequestFailure(.conflict, "not_possible", "this computer has no address in a network")
+        }
+        return try JSONAnswer.response(
+            SetupAnswer(key: made.key.description, secret: made.text, payload: payload.text, link: payload.link),
+            status: .created)
+    }
+
+    /// `GET /config/connection`
+    func connection(_ call: CaptureRoutes.Call) async throws -> Response {
+        let isAdministrator = call.caller.role == .administrator
+        return try JSONAnswer.response(service.network.connection(withKey: isAdministrator))
+    }
+
+    /// `GET /server.crt`: the root certificate.
+    func certificate(_ call: CaptureRoutes.Call) async throws -> Response {
+        guard let pem = service.network.rootCertificate else {
+            throw RequestFailure(.notFound, "not_found", "this server has no root certificate of its own")
+        }
+        return Responses.bytes(
+            Data(pem.utf8), type: "application/x-x509-ca-cert", status: .ok, policy: SecurityHeaders.inert,
+            fields: [.cacheControl: "no-store", .contentDisposition: "attachment; filename=\"server.crt\""])
+    }
+}
+
+extension APIKey {
+    package var description: KeyDescription {
+        KeyDescription(
+            id: id, name: name, username: username, admin: isAdministrator, createdAt: createdAt,
+            lastUsedAt: lastUsedAt, revokedAt: revokedAt)
+    }
+}
+
+extension APIKeys.Problem {
+    /// The part of the request that is wrong.
+    var field: String { self == .administratorWithUser ? "username" : "name" }
+
+    package var sentence: String {
+        switch self {
+        case .name: "A name must have 1 to 100 characters"
+        case .nameTaken: "Another key has this name; choose a different one, or revoke the other"
+        case .administratorWithUser: "An administrator's key isn't bound to a user"
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import ArchiveStore
+import ArgumentParser
+import CaptureAPI
+import CaptureServer
+import CommandSupport
+
+/// `replayhost-capture keys`
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Add, list or revoke the keys of devices.",
+        discussion: """
+            A device on your network needs a key. Give each device its own, so that you can revoke one without the others. \
+            `replayhost-capture setup` makes a key and shows how to connect a phone.
+
+            Example:
+              replayhost-capture keys list
+            """,
+        subcommands: [AddKey.self, ListKeys.self, RevokeKey.self])
+
+    /// `replayhost-capture keys add NAME`
+    struct AddKey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Make a key for a device.",
+            discussion: """
+                The key is shown once. Only its SHA-256 is kept.
+
+                Example:
+                  replayhost-capture keys add "Ana's phone" --user ana
+                """)
+
+        @Argument(help: "What you call the device.")
+        var name: String
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "The user whose downloads the device adds and sees (default: the user that each request names).",
+                valueName: "name"))
+        var user: String?
+
+        @Flag(name: .customLong("admin"), help: "Let the device change everything, over https.")
+        var isAdministrator = false
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let made = try await KeyStore.open(common).add(name, user: user, isAdministrator: isAdministrator)
+            if common.json {
+                struct Answer: Encodable {
+                    let key: KeyDescription
+                    let secret: String
+                }
+                return Terminal.write(Terminal.json(Answer(key: made.key.description, secret: made.text)))
+            }
+            Terminal.write(made.text)
+            common.note("Keep it now; it isn't shown again. The device sends it as Authorization: Bearer KEY.")
+        }
+    }
+
+    /// `replayhost-capture keys list`
+    struct ListKeys: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the keys: ID, device, user, last use.",
+            discussion: """
+                Example:
+                  replayhost-capture keys list
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let keys = try await KeyStore.open(common).all()
+            if common.json {
+                for key in keys { Terminal.write(Terminal.json(key.description)) }
+                return
+            }
+            for key in keys {
+                let holder = key.isAdministrator ? "administrator" : key.username ?? "any user"
+                let use = key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
+                Terminal.write("\(key.id)  \(Terminal.safe(key.name))  \(holder)  \(use)")
+            }
+            if keys.isEmpty { common.note("No keys; add one with `replayhost-capture keys add NAME`.") }
+        }
+    }
+
+    /// `replayhost-capture keys revoke NAME`
+    struct RevokeKey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "revoke",
+            abstract: "End a key at once.",
+            discussion: """
+                Example:
+                  replayhost-capture keys revoke "Ana's phone"
+                """)
+
+        @Argument(help: "The name of the device, or the ID of the key.")
+        var name: String
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            guard let key = try await KeyStore.open(common).revoke(name) else {
+                throw CommandError(
+                    .notFound, code: "not-found", "no key in use has the name or ID \"\(Terminal.safe(name))\"",
+                    hint: "run `replayhost-capture keys list` to see all keys")
+            }
+            common.tell(key.description, "revoked the key of \(Terminal.safe(key.name))")
+        }
+    }
+}
+
+/// `replayhost-capture users`
+struct UsersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "users",
+        abstract: "List the users, and how much each has saved.",
+        discussion: """
+            A user begins to exist with the first download or key. Each has a folder.
+
+            Example:
+              replayhost-capture users
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let users = try await KeyStore.open(common).users()
+        for user in users {
+            if common.json {
+                Terminal.write(Terminal.json(user))
+            } else {
+                Terminal.write("\(user.username)  \(Terminal.count(user.downloads, "download", "downloads"))")
+            }
+        }
+        if users.isEmpty { common.note("No users yet.") }
+    }
+}
+
+/// The keys of a store, beside a running server or without one.
+struct KeyStore {
+    private let keys: APIKeys
+    /// Held while no server runs, so that none starts meanwhile.
+    private let lock: ServerFile?
+
+    static func open(_ common: CommonOptions) async throws -> KeyStore {
+        let store = try common.openStore(repairing: false)
+        try CaptureLayout(store: store.layout, downloads: "").makeFolders()
+        // A server that starts has the lock for a moment before it has a queue.
+        let end = ContinuousClock.now + startTimeMax
+        while true {
+            do {
+                if try RunningServer(at: store.layout.captureServerFile) != nil {
+                    return KeyStore(keys: try APIKeys(besideServer: store.layout), lock: nil)
+                }
+                let lock = try ServerFile(ofCaptureServerIn: store.layout)
+                return KeyStore(keys: APIKeys(try CaptureDatabase(layout: store.layout)), lock: lock)
+            } catch let error as StoreError where ContinuousClock.now < end && isBusy(error) {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    private static let startTimeMax = Duration.seconds(60)
+
+    private static func isBusy(_ error: StoreError) -> Bool {
+        error.code == .locked || error.what == RunningServer.starting
+    }
+
+    /// - Throws: `CommandError` for a name or a user that can't be used.
+    func add(_ name: String, user: String?, isAdministrator: Bool) throws -> (text: String, key: APIKey) {
+        let username = user.flatMap { Username($0) }
+        guard (user == nil) == (username == nil) else {
+            throw CommandError(usage: "a user's name has letters and digits only", hint: "use --user NAME")
+        }
+        do {
+            return try keys.add(name, user: username, isAdministrator: isAdministrator)
+        } catch let problem as APIKeys.Problem {
+            throw CommandError(.failed, code: "invalid-key", problem.sentence)
+        }
+    }
+
+    func all() throws -> [APIKey] { try keys.all() }
+
+    func revoke(_ name: String) throws -> APIKey? { try keys.revoke(name) }
+
+    func users() throws -> [UserDescription] { try keys.users() }
+}
