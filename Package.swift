@@ -35,6 +35,7 @@ let captureDependencies: [Package.Dependency] =
     : [
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ]
 let captureReaders: [Target.Dependency] = isPortable ? [] : ["CaptureAPI", "CaptureWorker"]
 let captureTargets: [Target] =
@@ -83,6 +84,7 @@ let captureTargets: [Target] =
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
         ),
@@ -115,7 +117,8 @@ let captureTargets: [Target] =
         .testTarget(
             name: "CaptureServerTests",
             dependencies: [
-                "CaptureServer", "CaptureWorker", "CaptureAPI", "EgressGuard", "ArchiveStore", "ReplayServer", "TestSupport",
+                "CaptureServer", "CaptureWorker", "CaptureAPI", "EgressGuard", "ArchiveStore", "ReplayServer",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],

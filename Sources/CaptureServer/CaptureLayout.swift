@@ -4,6 +4,7 @@ package import ArchiveStore
 ///
 ///     capture.sqlite   the queue
 ///     capture.json     URL and token of the running server, which keeps it locked
+///     config.yaml      the configuration; config.yaml.previous is the version before
 ///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt, egress.jsonl
 ///     egress.allow     hosts of an intranet that may be saved from
 ///     config.yaml      the configuration

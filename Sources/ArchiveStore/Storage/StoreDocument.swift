@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// Reads and writes the JSON documents of a store. Times are RFC 3339, UTC, with microseconds.
-enum StoreDocument {
+package enum StoreDocument {
     /// - Parameter bytesMax: The maximum size.
     /// - Throws: `StoreError`: `notFound`, `documentDamaged` if the file isn't a valid document.
     static func read<Value: Decodable>(
@@ -62,7 +62,7 @@ enum StoreDocument {
     }
 
     /// Returns a text that changes when the file does; `nil` if there is no file.
-    static func stamp(of path: String) -> String? {
+    package static func stamp(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return "\(status.st_ino)-\(status.st_size)-\(status.modifiedAtNanoseconds)"

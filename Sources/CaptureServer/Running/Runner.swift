@@ -281,7 +281,8 @@ final class Runner: Sendable {
             logger.warning("egress.allow: lines that aren't HOST:PORT are ignored", metadata: ["lines": "\(lines)"])
         }
         var rules = EgressRules()
-        rules.allowed = file.allowed
+        rules.ports = settings.egress.ports
+        rules.allowed = file.allowed.union(settings.egress.allowed)
         let log = try EgressLog(path: "\(session)/\(SessionFile.egressRecord)")
         return EgressGuard(rules: rules, names: settings.names) { log.add($0) }
     }
@@ -405,6 +406,8 @@ package struct CaptureSettings: Sendable {
     /// Whether media files and documents are kept beside their archives.
     package var keepsFiles = true
     package var rules = QueueRules()
+    /// What the guard lets through, besides the hosts in `egress.allow`.
+    package var egress = CaptureConfiguration.Egress()
     /// Where the guard gets the addresses of hosts from.
     package var names = EgressNames.system
     /// Called after each step of a hand-over.

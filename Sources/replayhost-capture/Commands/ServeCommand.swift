@@ -17,14 +17,14 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Listens on 127.0.0.1 and ::1 only. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
             running downloads continue at the next start. On Linux, only you, root and the user who ran sudo can connect, unless you \
-            add --allow-user or --allow-other-users.
+            add --allow-user or --allow-other-users. `replayhost-capture config` sets defaults for these options.
 
             Example:
               replayhost-capture serve
             """)
 
-    @Option(name: .long, help: ArgumentHelp("The port; 0 picks a free one.", valueName: "number"))
-    var port = 58_443
+    @Option(name: .long, help: ArgumentHelp("The port (default: 58443); 0 picks a free one.", valueName: "number"))
+    var port: Int?
 
     @Option(
         name: .long,
@@ -42,8 +42,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The folder with the web app (www).", valueName: "path"))
     var assets: String?
 
-    @Option(name: .customLong("log-level"), help: "How much to log to standard error.")
-    var logLevel = LogLevel.info
+    @Option(name: .customLong("log-level"), help: "How much to log to standard error (default: info).")
+    var logLevel: LogLevel?
 
     // For tests, which can't wait for minutes, and ask no name server.
 
@@ -78,7 +78,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard (0...65_535).contains(port) else {
+        if let port, !(0...65_535).contains(port) {
             throw ValidationError("--port \(port) is out of range; use 0 to 65535")
         }
         if downloads == "" { throw ValidationError("--downloads is empty; give a folder") }
@@ -93,18 +93,24 @@ struct ServeCommand: AsyncParsableCommand {
             throw StoreError(
                 .notFound, "no web app in this folder", place: folder, hint: "choose the folder www with --assets")
         }
-        let listening = try LoopbackPort(taking: port)
+        let configuration = try ConfigCommand.read(ConfigCommand.file(nil, common))
+        let listening = try LoopbackPort(taking: port ?? configuration.server.port)
         let store = try common.openStore(repairing: true)
         let toolbox = Toolbox(environment: environment)
-        let layout = CaptureLayout(store: store.layout, downloads: downloadsFolder(environment))
+        let layout = CaptureLayout(store: store.layout, downloads: downloadsFolder(configuration, environment))
         try layout.makeFolders()
-        var settings = try settings()
+        var settings = try settings(configuration)
         let assets = Folder.resolved(folder)
         settings.assets = noCheck ? nil : assets
         settings.isolation = await .find(program: settings.program, toolbox: toolbox, readable: [assets])
+        if configuration.isolation == .required, let reason = settings.isolation.reason {
+            throw CommandError(
+                .failed, code: "no-isolation", "\(Isolation.lack) (\(reason)), and isolation is required",
+                hint: "install bubblewrap, or write `isolation: auto` (`replayhost-capture config edit`)")
+        }
         let service = try CaptureService(
             store: store, downloads: layout.downloads, assets: Assets(folder: folder), port: listening.number,
-            toolbox: toolbox, settings: settings, logger: try logger(layout))
+            toolbox: toolbox, settings: settings, logger: try logger(layout, configuration))
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = noLibrary ? nil : await startLibrary()
         try await service.start(on: listening, users: users.identifiers(environment))
@@ -130,9 +136,10 @@ struct ServeCommand: AsyncParsableCommand {
         Terminal.writeError("run `make setup-capture` in the replayhost folder", label: .hint)
     }
 
-    private func settings() throws -> CaptureSettings {
+    private func settings(_ configuration: CaptureConfiguration) throws -> CaptureSettings {
         var settings = CaptureSettings(program: Terminal.executablePath, software: CaptureCommand.software)
-        settings.keepsFiles = !noMediaFile
+        settings.apply(configuration)
+        if noMediaFile { settings.keepsFiles = false }
         if let retryDelays {
             settings.rules.retryDelays = retryDelays.split(separator: ",").compactMap { Int($0) }.map { .seconds($0) }
         }
@@ -155,21 +162,21 @@ struct ServeCommand: AsyncParsableCommand {
         return limits
     }
 
-    private func downloadsFolder(_ environment: [String: String]) -> String {
+    private func downloadsFolder(_ configuration: CaptureConfiguration, _ environment: [String: String]) -> String {
         let home = environment["HOME"] ?? "/"
-        let folder = downloads ?? "\(home)/Downloads/VidSaver"
+        let folder = downloads ?? configuration.downloads.rootDirectory ?? "\(home)/Downloads/VidSaver"
         return StoreLocation.absolute(folder, in: FileManager.default.currentDirectoryPath)
     }
 
     /// Logs to standard error and to `logs/server.log`.
-    private func logger(_ layout: CaptureLayout) throws -> Logger {
+    private func logger(_ layout: CaptureLayout, _ configuration: CaptureConfiguration) throws -> Logger {
         let file = try LogFile(path: layout.serverLog)
         var logger = Logger(label: "capture") { label in
             MultiplexLogHandler([
                 StreamLogHandler(label: label, stream: ErrorLines()), StreamLogHandler(label: label, stream: file),
             ])
         }
-        logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
+        logger.logLevel = logLevel.flatMap { Logger.Level(rawValue: $0.rawValue) } ?? configuration.logging.level
         return logger
     }
 
