@@ -4,6 +4,7 @@ package import CaptureWorker
 import Foundation
 package import Logging
 package import ReplayServer
+import Synchronization
 
 /// The capture server: its queue, the downloads that run, and its routes on a loopback port and on the network.
 package final class CaptureService: Sendable {
@@ -16,7 +17,8 @@ package final class CaptureService: Sendable {
     let runner: Runner
     let toolbox: Toolbox
     let toolVersions: ToolVersions
-    let settings: CaptureSettings
+    private let current: CurrentSettings
+    private let following = Mutex<ConfigurationUpdates?>(nil)
     let logger: Logger
     let tickets = Tickets()
     private let file: ServerFile
@@ -40,32 +42,42 @@ package final class CaptureService: Sendable {
         layout = CaptureLayout(store: store.layout, downloads: downloads)
         try layout.makeFolders()
         file = try ServerFile(ofCaptureServerIn: store.layout)
-        (self.store, self.assets, self.toolbox, self.settings) = (store, assets, toolbox, settings)
+        (self.store, self.assets, self.toolbox) = (store, assets, toolbox)
+        let current = CurrentSettings(settings)
+        self.current = current
         self.logger = logger
         toolVersions = ToolVersions(toolbox)
-        queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout), rules: settings.rules)
+        queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout), rules: current.value.rules)
         keys = APIKeys(queue.database.pool)
         logs = DownloadLogs(layout: layout)
         hosts = HostPolicy(port: port, origins: .ports)
         network = ServerNetwork(certificatesIn: layout.certificates, logger: logger)
         let steps = settings.onHandOverStep
         let handOver = HandOver(
-            store: store, queue: queue, layout: layout, logs: logs, keepsFiles: settings.keepsFiles,
+            store: store, queue: queue, layout: layout, logs: logs, keepsFiles: { current.value.keepsFiles },
             logger: logger
         ) { steps($0.rawValue) }
         runner = Runner(
             queue: queue, layout: layout, handOver: handOver, toolbox: toolbox, versions: toolVersions,
-            settings: settings, logger: logger)
+            settings: current, logger: logger)
     }
+
+    var settings: CaptureSettings { current.value }
+
+    /// `nil` without a configuration file.
+    var updates: ConfigurationUpdates? { following.withLock { $0 } }
 
     /// The URL of the page.
     package var address: String { hosts.controlOrigins[0] }
 
     /// Starts to accept requests and to run downloads.
     ///
-    /// - Parameter users: The IDs of users who may connect besides root and the user who runs this program; `nil` for
-    ///   everyone.
-    package func start(on port: LoopbackPort, users: Set<UInt32>? = []) async throws {
+    /// - Parameters:
+    ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
+    ///   - configuration: `nil` for the defaults.
+    package func start(
+        on port: LoopbackPort, users: Set<UInt32>? = [], configuration: ConfigurationInForce? = nil
+    ) async throws {
         try await runner.recover()
         let callers = CallerCheck(
             keys: keys, token: token, own: try OwnUsers(allowing: users, port: port), wrongKeys: WrongKeys())
@@ -73,6 +85,9 @@ package final class CaptureService: Sendable {
         let listener = try await RequestListener(on: port, logger: logger) { request, context in
             try await routes.respond(to: request, context, at: .loopback)
         }
+        let updates = configuration.map { follow($0, port: port.number) }
+        following.withLock { $0 = updates }
+        if let values = configuration?.values { await apply(values, port: port.number) }
         await network.start { try await routes.respond(to: $0, $1, at: $2) }
         await running.start(
             listener,
@@ -80,8 +95,28 @@ package final class CaptureService: Sendable {
                 ManagedTask { [runner] in await runner.run() },
                 ManagedTask { [toolVersions] in await toolVersions.keepUpToDate() },
                 ManagedTask { [network] in await network.run() },
+                ManagedTask { await updates?.run() },
             ])
         try describe(port)
+    }
+
+    private func follow(_ configuration: ConfigurationInForce, port: Int) -> ConfigurationUpdates {
+        let overrides = configuration.overrides
+        return ConfigurationUpdates(configuration.file, since: configuration.stamp, logger: logger) { [self] values in
+            var settings = current.value
+            settings.apply(values)
+            overrides(&settings)
+            current.value = settings
+            await apply(values, port: port)
+            runner.wake()
+        }
+    }
+
+    /// The port can be another one than the configuration's, which changes at the next start only.
+    private func apply(_ values: CaptureConfiguration, port: Int) async {
+        var values = values
+        if values.server.encryptedPort != values.server.port { values.server.port = port }
+        await network.apply(values)
     }
 
     /// Writes `capture.json`; on a full disk, into the space that is reserved.

@@ -97,32 +97,32 @@ struct AccessTests {
         ("desk.local.evil.example:8443", false), ("", false), (":8443", false),
     ])
     func hostsOfRequests(host: String, isAllowed: Bool) {
-        var plan = ListeningPlan()
-        (plan.host, plan.encryptedPort) = ("0.0.0.0", 8443)
-        (plan.names, plan.wan) = (["home.example.org"], "203.0.113.9:9000")
+        var server = CaptureConfiguration.Server()
+        (server.host, server.ssl.isEnabled) = ("0.0.0.0", true)
+        (server.names, server.wan) = (["home.example.org"], "203.0.113.9:9000")
         let endpoint = NetworkListeners.Endpoint(address: Self.own.addresses[0], port: 8443, isEncrypted: true)
-        let origin = plan.hosts(Self.own, at: endpoint).origin(host)
+        let origin = server.hosts(Self.own, at: endpoint).origin(host)
         #expect(origin == (isAllowed ? "https://\(host.lowercased())" : nil))
     }
 
     @Test func listensWhereTheConfigurationSays() {
-        var plan = ListeningPlan()
-        #expect(plan.endpoints(Self.own).isEmpty)
-        plan.host = "0.0.0.0"
-        #expect(plan.endpoints(Self.own).map(\.description) == ["http://192.168.1.5:58443"])
-        plan.encryptedPort = 8443
+        var server = CaptureConfiguration.Server()
+        #expect(server.endpoints(Self.own).isEmpty)
+        server.host = "0.0.0.0"
+        #expect(server.endpoints(Self.own).map(\.description) == ["http://192.168.1.5:58443"])
+        server.ssl.isEnabled = true
         #expect(
-            Set(plan.endpoints(Self.own).map(\.description)) == [
+            Set(server.endpoints(Self.own).map(\.description)) == [
                 "http://192.168.1.5:58443", "https://192.168.1.5:8443",
             ])
-        plan.encryptedPort = 58_443
-        #expect(plan.endpoints(Self.own).map(\.description) == ["https://192.168.1.5:58443"], "encrypted only")
-        plan.host = "::"
-        #expect(plan.endpoints(Self.own).count == 2)
-        plan.host = "fd00::5"
-        #expect(plan.endpoints(Self.own).map(\.description) == ["https://[fd00::5]:58443"])
-        plan.host = "10.9.9.9"
-        #expect(plan.endpoints(Self.own).isEmpty, "not an address of this computer")
+        server.ssl.port = 58_443
+        #expect(server.endpoints(Self.own).map(\.description) == ["https://192.168.1.5:58443"], "encrypted only")
+        server.host = "::"
+        #expect(server.endpoints(Self.own).count == 2)
+        server.host = "fd00::5"
+        #expect(server.endpoints(Self.own).map(\.description) == ["https://[fd00::5]:58443"])
+        server.host = "10.9.9.9"
+        #expect(server.endpoints(Self.own).isEmpty, "not an address of this computer")
     }
 
     @Test(arguments: [

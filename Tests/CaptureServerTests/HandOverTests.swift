@@ -46,7 +46,7 @@ struct HandOverTests {
 
     private func handOver(keepsFiles: Bool = true, killedAfter step: HandOver.Step? = nil) -> HandOver {
         HandOver(
-            store: store, queue: test.queue, layout: layout, logs: logs, keepsFiles: keepsFiles,
+            store: store, queue: test.queue, layout: layout, logs: logs, keepsFiles: { keepsFiles },
             logger: Logger(label: "test")
         ) {
             if $0 == step { throw Killed() }

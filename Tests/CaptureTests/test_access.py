@@ -5,13 +5,13 @@ The network is one of namespaces, which need root.
 
 import contextlib
 import json
-import os
 import subprocess
 
 import pytest
 from capture_host import FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
 from home_network import SERVER, SERVER_OUTSIDE, HomeNetwork, request, what_is_missing
+from support.places import BINARY
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
@@ -61,7 +61,7 @@ class Home:
 
     def ask(self, who, method, path, body=None, scheme="http", address=SERVER, headers=None):
         """Returns the status and the JSON value."""
-        place, fields = self.network.phone, dict(headers or {})
+        place, fields, root = self.network.phone, dict(headers or {}), self.root
         base = self.base(scheme, address)
         match who:
             case "own":
@@ -69,14 +69,15 @@ class Home:
             case "none" | "other site":
                 pass
             case "internet":
-                place, base = self.network.internet, self.base(scheme, SERVER_OUTSIDE)
+                # Our certificate is for addresses at home only.
+                place, base, root = self.network.internet, self.base(scheme, SERVER_OUTSIDE), None
             case key:
                 fields["Authorization"] = f"Bearer {key}"
         if who == "other site":
             fields |= {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
         if method in ("POST", "PUT") and body is None:
             fields["Content-Type"] = "application/json"
-        status, head, content = request(place, method, base + path, fields, body, self.root)
+        status, head, content = request(place, method, base + path, fields, body, root)
         value = json.loads(content) if head.get_content_type() == "application/json" else content
         return status, value
 
@@ -208,8 +209,7 @@ def test_other_origins_are_refused(home):
 
 def test_replayhost_is_not_reachable_from_the_network(home):
     library = subprocess.Popen(
-        [*home.network.server.command, os.environ["REPLAYHOST_BINARY"] if "REPLAYHOST_BINARY" in os.environ else ".build/debug/replayhost",
-            "serve", "--store", str(home.host.store), "--port", "0", "--json"],
+        [*home.network.server.command, BINARY, "serve", "--store", str(home.host.store), "--port", "0", "--json"],
         stdout=subprocess.PIPE, env=home.host.environment())
     try:
         port = json.loads(library.stdout.readline())["address"].rsplit(":", 1)[1]

@@ -7,24 +7,6 @@ import Hummingbird
 import Logging
 import ReplayServer
 
-/// The part of the configuration that says who may use the server.
-package struct AccessRules: Sendable, Hashable {
-    package enum KeyRule: Sendable, Hashable {
-        /// Programs of this user on this computer need no key.
-        case network
-        /// Clients with a private IP address need no key.
-        case never
-        /// Programs on this computer need one, too.
-        case always
-    }
-
-    package var keyRule = KeyRule.network
-    /// Keys for everyone in the household, of the configuration.
-    package var householdKeys: [String] = []
-
-    package init() {}
-}
-
 /// Determines who sends a request.
 struct CallerCheck: Sendable {
     let keys: APIKeys
@@ -36,7 +18,7 @@ struct CallerCheck: Sendable {
     /// - Throws: `RequestFailure` 401 for a wrong key, 403 for an administrator's key that anyone could have read, and 429
     ///   after too many wrong ones.
     func caller(
-        of request: Request, _ context: ConnectionContext, isEncrypted: Bool, _ rules: AccessRules
+        of request: Request, _ context: ConnectionContext, isEncrypted: Bool, _ rules: CaptureConfiguration.Security
     ) async throws -> Caller {
         guard let address = Self.address(of: context) else { return Caller(.stranger) }
         if let key = try Self.key(in: request) { return try await holder(of: key, address, isEncrypted, rules) }
@@ -46,7 +28,7 @@ struct CallerCheck: Sendable {
     }
 
     private func holder(
-        of key: String, _ address: IPAddress, _ isEncrypted: Bool, _ rules: AccessRules
+        of key: String, _ address: IPAddress, _ isEncrypted: Bool, _ rules: CaptureConfiguration.Security
     ) async throws -> Caller {
         let source = address.description
         if let seconds = wrongKeys.wait(of: source) {
@@ -55,7 +37,7 @@ struct CallerCheck: Sendable {
                 fields: [.retryAfter: "\(seconds)"])
         }
         if address.isLoopback, Self.areEqual(key, token) { return Caller(.administrator) }
-        if rules.householdKeys.contains(where: { Self.areEqual(key, $0) }) {
+        if rules.apiKeys.contains(where: { Self.areEqual(key, $0) }) {
             return Caller(.client, limitID: "household")
         }
         guard let found = try await BlockingWork().long({ [keys] in try keys.find(key) }) else {

@@ -63,7 +63,7 @@ package struct CaptureConfiguration: Sendable, Hashable {
             /// Also programs on this computer.
             case always
         }
-        /// Keys of administrators.
+        /// Keys for everyone in the household.
         package var apiKeys: [String] = []
         package var keyRule = KeyRule.network
         /// How many downloads a client can add in an hour.

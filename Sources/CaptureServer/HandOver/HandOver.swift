@@ -25,7 +25,7 @@ struct HandOver: Sendable {
     let layout: CaptureLayout
     let logs: DownloadLogs
     /// Whether files are kept beside their archives.
-    let keepsFiles: Bool
+    let keepsFiles: @Sendable () -> Bool
     let logger: Logger
     /// Called after each step.
     let onStep: @Sendable (Step) throws -> Void
@@ -39,6 +39,7 @@ struct HandOver: Sendable {
         let archive = try await BlockingWork().long { try importArchive(files, session, row) }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
         try onStep(.imported)
+        let keepsFiles = keepsFiles()
         if keepsFiles, let file = files.file {
             try await placeFile(id, files, "\(session)/\(file)")
             try onStep(.filed)

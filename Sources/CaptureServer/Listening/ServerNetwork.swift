@@ -11,18 +11,10 @@ import Synchronization
 
 /// The network side of the capture server: where it listens, who may use it, and how clients connect.
 final class ServerNetwork: Sendable {
-    /// The parts of the configuration that it needs.
-    struct Settings: Sendable, Hashable {
-        var plan = ListeningPlan()
-        var access = AccessRules()
-        /// A certificate and key of another authority; `nil` for our own.
-        var certificate: CertificateFiles?
-    }
-
     private struct NoCertificate: Error {}
 
     private struct State {
-        var settings = Settings()
+        var configuration = CaptureConfiguration()
         var own = OwnAddresses(addresses: [], names: [])
         var listeners: NetworkListeners?
         /// The certificate in use; `nil` before there is one.
@@ -41,8 +33,8 @@ final class ServerNetwork: Sendable {
         (self.folder, self.logger) = (folder, logger)
     }
 
-    var access: AccessRules { state.withLock { $0.settings.access } }
-    var plan: ListeningPlan { state.withLock { $0.settings.plan } }
+    /// The one that is in force.
+    var configuration: CaptureConfiguration { state.withLock { $0.configuration } }
 
     /// What doesn't work: ports that are taken, and certificates that can't be used.
     func faults() async -> [String] {
@@ -60,8 +52,8 @@ final class ServerNetwork: Sendable {
                 try channel.pipeline.syncOperations.addHandler(tls.makeHandler(), position: .first)
             }, logger: logger
         ) { [self] request, context, endpoint in
-            let (plan, own) = state.withLock { ($0.settings.plan, $0.own) }
-            return try await respond(request, context, .network(endpoint, plan, own))
+            let (server, own) = state.withLock { ($0.configuration.server, $0.own) }
+            return try await respond(request, context, .network(endpoint, server, own))
         }
         state.withLock { $0.listeners = listeners }
         await refresh()
@@ -77,20 +69,20 @@ final class ServerNetwork: Sendable {
     private static let interval = Duration.seconds(2)
 
     /// Applies another configuration: opens and closes listeners. Downloads go on.
-    func apply(_ settings: Settings) async {
-        state.withLock { $0.settings = settings }
+    func apply(_ configuration: CaptureConfiguration) async {
+        state.withLock { $0.configuration = configuration }
         await refresh()
     }
 
     private func refresh() async {
         let own = OwnAddresses.current()
-        let (settings, listeners) = state.withLock { state in
+        let (server, listeners) = state.withLock { state in
             state.own = own
-            return (state.settings, state.listeners)
+            return (state.configuration.server, state.listeners)
         }
-        var wanted = settings.plan.endpoints(own)
+        var wanted = server.endpoints(own)
         if wanted.contains(where: \.isEncrypted) {
-            let fault = await prepareCertificate(settings, own)
+            let fault = await prepareCertificate(server, own)
             let isNew = state.withLock { state in
                 defer { state.certificateFault = fault }
                 return fault != nil && fault != state.certificateFault
@@ -107,11 +99,15 @@ final class ServerNetwork: Sendable {
     /// Follows changes of names, addresses and certificate files.
     ///
     /// - Returns: Why there is no certificate, or why a new one can't be used; `nil` if all is well.
-    private func prepareCertificate(_ settings: Settings, _ own: OwnAddresses) async -> String? {
+    private func prepareCertificate(_ server: CaptureConfiguration.Server, _ own: OwnAddresses) async -> String? {
         let names = ServerNames(
-            hostName: own.hostName, names: settings.plan.names,
-            addresses: settings.plan.addresses(own).map(\.description))
-        let source: TLSContext.Source = settings.certificate.map { .files($0) } ?? .ownRoot(folder: folder, names: names)
+            hostName: own.hostName, names: server.names, addresses: server.addresses(own).map(\.description))
+        let source: TLSContext.Source
+        if let certificate = server.ssl.certificateFile, let key = server.ssl.keyFile {
+            source = .files(CertificateFiles(certificatePath: certificate, keyPath: key))
+        } else {
+            source = .ownRoot(folder: folder, names: names)
+        }
         let known = state.withLock { $0.tls }
         do {
             let result = try await BlockingWork().long {
@@ -132,24 +128,24 @@ final class ServerNetwork: Sendable {
     // How clients connect
 
     /// The root certificate, as PEM; `nil` without HTTPS or with a certificate of another authority.
-    var rootCertificate: String? { plan.encryptedPort == nil ? nil : state.withLock { $0.tls }?.rootPEM }
+    var rootCertificate: String? { configuration.server.encryptedPort == nil ? nil : state.withLock { $0.tls }?.rootPEM }
 
     /// - Parameter withKey: Whether the answer may contain the household's key.
     func connection(withKey: Bool) -> ConnectionInfo {
-        let (settings, own) = state.withLock { ($0.settings, $0.own) }
-        let plan = settings.plan
-        let isEncrypted = plan.encryptedPort != nil
+        let (configuration, own) = state.withLock { ($0.configuration, $0.own) }
+        let server = configuration.server
+        let isEncrypted = server.encryptedPort != nil
         let scheme = isEncrypted ? "https" : "http"
-        let port = plan.encryptedPort ?? plan.port
-        let lan = plan.isLoopbackOnly ? nil : own.lan.map(\.hostText)
+        let port = server.encryptedPort ?? server.port
+        let lan = server.isLoopback ? nil : own.lan.map(\.hostText)
         return ConnectionInfo(
-            serverName: plan.serverName,
+            serverName: server.name,
             lan: .init(ip: lan, url: lan.map { "\(scheme)://\($0):\(port)" }, available: lan != nil),
             wan: .init(
-                ip: plan.wan.map { String($0.prefix { $0 != ":" }) }, url: plan.wan.map { "\(scheme)://\($0)" },
-                available: plan.wan != nil),
+                ip: server.wan.map { String($0.prefix { $0 != ":" }) }, url: server.wan.map { "\(scheme)://\($0)" },
+                available: server.wan != nil),
             port: port, protocol: scheme, sslEnabled: isEncrypted,
-            apiKey: withKey ? settings.access.householdKeys.first : nil, setupTimestamp: startedAt,
+            apiKey: withKey ? configuration.security.apiKeys.first : nil, setupTimestamp: startedAt,
             fingerprint: isEncrypted ? state.withLock { $0.tls }?.fingerprint : nil)
     }
 
@@ -159,6 +155,6 @@ final class ServerNetwork: Sendable {
         guard let lan = connection.lan.ip else { return nil }
         return QRPayload(
             fp: connection.fingerprint, key: key, lan: "\(lan):\(connection.port)", protocol: connection.protocol,
-            wan: plan.wan)
+            wan: configuration.server.wan)
     }
 }

@@ -11,10 +11,12 @@ import GRDB
 /// Each change is one transaction.
 package struct DownloadQueue: Sendable {
     let database: CaptureDatabase
-    let rules: QueueRules
+    private let currentRules: @Sendable () -> QueueRules
+    var rules: QueueRules { currentRules() }
 
-    package init(database: CaptureDatabase, rules: QueueRules = QueueRules()) {
-        (self.database, self.rules) = (database, rules)
+    /// - Parameter rules: Asked each time, since they can change.
+    package init(database: CaptureDatabase, rules: @autoclosure @escaping @Sendable () -> QueueRules = QueueRules()) {
+        (self.database, currentRules) = (database, rules)
     }
 
     /// What became of a request.

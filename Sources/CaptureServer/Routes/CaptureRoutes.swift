@@ -14,7 +14,7 @@ struct CaptureRoutes: Sendable {
     /// Where a request arrived.
     enum Arrival: Sendable {
         case loopback
-        case network(NetworkListeners.Endpoint, ListeningPlan, OwnAddresses)
+        case network(NetworkListeners.Endpoint, CaptureConfiguration.Server, OwnAddresses)
 
         var isEncrypted: Bool {
             if case .network(let endpoint, _, _) = self { return endpoint.isEncrypted }
@@ -63,7 +63,7 @@ struct CaptureRoutes: Sendable {
         if path.starts(with: ["api", "v1"]) { path.removeFirst(2) }
         if isRead, let file = try await FileRoutes(service: service).withTicket(request, path) { return file }
         var caller = try await callers.caller(
-            of: request, context, isEncrypted: arrival.isEncrypted, service.network.access)
+            of: request, context, isEncrypted: arrival.isEncrypted, service.network.configuration.security)
         if case .loopback = arrival { caller.isLocal = true }
         let call = Call(request: request, path: path, caller: caller, origin: origin)
         if path == ["health"] { return try await health(call) }
@@ -93,8 +93,8 @@ struct CaptureRoutes: Sendable {
                     .misdirectedRequest, "misdirected",
                     "this server doesn't serve this host; open \(service.address)")
             }
-        case .network(let endpoint, let plan, let own):
-            guard let origin = plan.hosts(own, at: endpoint).origin(host) else {
+        case .network(let endpoint, let server, let own):
+            guard let origin = server.hosts(own, at: endpoint).origin(host) else {
                 throw RequestFailure(
                     .misdirectedRequest, "misdirected",
                     "this server doesn't serve this host; use its IP address, or add the name to server.names")
@@ -110,6 +110,7 @@ struct CaptureRoutes: Sendable {
         case (1, "history", _): return try await downloads.history(call)
         case (1, "users", _): return try await setup.users(call)
         case (1, "keys", _): return try await setup.keys(call)
+        case (1, "config", _): return try await ConfigurationRoutes(service: service).read(call)
         case (2, "config", "connection"): return try await setup.connection(call)
         case (2, "status", let id?): return try await downloads.status(id, call.caller)
         case (3, "download", "log"): return try await downloads.log(call)
@@ -133,6 +134,7 @@ struct CaptureRoutes: Sendable {
         case (.post, 3, "download", "check"): return try await downloads.check(call)
         case (.post, 3, "download", "ticket"): return try await FileRoutes(service: service).ticket(call)
         case (.delete, 2, "history", _): return try await downloads.delete(call)
+        case (.put, 1, "config", _): return try await ConfigurationRoutes(service: service).change(call)
         case (.post, 2, "config", "setup"): return try await setup.setUp(call)
         case (.delete, 2, "keys", _): return try await setup.revoke(call)
         case (_, 1, "download", _), (_, 3, "download", "cancel"), (_, 3, "download", "retry"),

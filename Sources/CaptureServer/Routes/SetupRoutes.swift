@@ -49,7 +49,7 @@ struct SetupRoutes: Sendable {
                         ["body", "username"], "Username must be alphanumeric (letters and numbers only)")
                 ])
         }
-        guard !service.network.plan.isLoopbackOnly else {
+        guard !service.network.configuration.server.isLoopback else {
             throw RequestFailure(.conflict, "not_possible", "only this computer can connect; set server.host first")
         }
         let made: (text: String, key: APIKey)

@@ -19,7 +19,8 @@ final class Runner: Sendable {
     let handOver: HandOver
     private let toolbox: Toolbox
     private let versions: ToolVersions
-    private let settings: CaptureSettings
+    private let current: CurrentSettings
+    private var settings: CaptureSettings { current.value }
     private let logger: Logger
 
     private struct State {
@@ -38,10 +39,10 @@ final class Runner: Sendable {
 
     init(
         queue: DownloadQueue, layout: CaptureLayout, handOver: HandOver, toolbox: Toolbox, versions: ToolVersions,
-        settings: CaptureSettings, logger: Logger
+        settings: CurrentSettings, logger: Logger
     ) {
         (self.queue, self.layout, self.handOver) = (queue, layout, handOver)
-        (self.toolbox, self.versions, self.settings, self.logger) = (toolbox, versions, settings, logger)
+        (self.toolbox, self.versions, current, self.logger) = (toolbox, versions, settings, logger)
         (wakes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 

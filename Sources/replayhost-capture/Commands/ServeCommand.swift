@@ -93,7 +93,9 @@ struct ServeCommand: AsyncParsableCommand {
             throw StoreError(
                 .notFound, "no web app in this folder", place: folder, hint: "choose the folder www with --assets")
         }
-        let configuration = try ConfigCommand.read(ConfigCommand.file(nil, common))
+        let file = ConfigCommand.file(nil, common)
+        let stamp = file.stamp
+        let configuration = try ConfigCommand.read(file)
         let listening = try LoopbackPort(taking: port ?? configuration.server.port)
         let store = try common.openStore(repairing: true)
         let toolbox = Toolbox(environment: environment)
@@ -113,7 +115,14 @@ struct ServeCommand: AsyncParsableCommand {
             toolbox: toolbox, settings: settings, logger: try logger(layout, configuration))
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = noLibrary ? nil : await startLibrary()
-        try await service.start(on: listening, users: users.identifiers(environment))
+        let overrides = settings
+        try await service.start(
+            on: listening, users: users.identifiers(environment),
+            configuration: ConfigurationInForce(file, configuration, stamp: stamp) { changed in
+                if noMediaFile { changed.keepsFiles = false }
+                if retryDelays != nil { changed.rules.retryDelays = overrides.rules.retryDelays }
+                if pageLimits != nil { changed.pageLimits = overrides.pageLimits }
+            })
         tell(Serving(address: service.address, store: common.location.path, library: library), layout, toolbox)
         if let reason = settings.isolation.reason {
             Terminal.writeError("\(Isolation.lack) (\(reason))", label: .warning)
