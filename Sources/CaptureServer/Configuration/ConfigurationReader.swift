@@ -119,7 +119,7 @@ struct ConfigurationPass {
     private mutating func refuseUnknown(_ entry: ConfigurationNode.Entry, _ path: String, _ keys: [String]) {
         // Long names have no similar key, and comparing them takes long.
         let ranked = keys.compactMap { key in
-            Spelling.distance(entry.key.lowercased(), key, most: max(1, key.count / 3)).map { (key: key, distance: $0) }
+            Spelling.distance(entry.key.lowercased(), key, most: max(2, key.count / 3)).map { (key: key, distance: $0) }
         }
         let closest = ranked.min { $0.distance < $1.distance }?.key
         let hint = closest.map { "did you mean “\($0)”?" } ?? "the keys here are: \(keys.joined(separator: ", "))"

@@ -11,11 +11,14 @@ struct ConfigurationText {
     /// What stands in the text for the second of two equal keys: the key, and the line of the first.
     private var duplicates: [String: (key: String, line: Int)] = [:]
 
+    /// Where nodes with anchors begin. An alias has the place of its node.
+    private var anchors: Set<ConfigurationNode.Place> = []
+
     static let bytesMax = 64 << 10
     /// A chain of aliases multiplies a text. With so few, the factor is at most 19: the number of nodes is largest if each
     /// node has three aliases of the one before it.
     static let aliasesMax = 8
-    private static let duplicatesMax = 100
+    private static let duplicatesMax = 20
 
     init(_ bytes: some Collection<UInt8>) {
         lines = ConfigurationLines("")
@@ -60,8 +63,12 @@ struct ConfigurationText {
             }
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
             return !replace(keys, Self.place(context.mark))
-        } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _) {
-            refuseSyntax(problem, Self.place(mark))
+        } catch YamlError.scanner(let context, let problem, let mark, _),
+            YamlError.parser(let context, let problem, let mark, _)
+        {
+            // At the end of the text, only where the quote or bracket begins is of use.
+            let isCut = problem.contains("end of stream") || problem.contains("document indicator")
+            refuseSyntax(problem, Self.place(isCut ? context?.mark ?? mark : mark))
         } catch YamlError.composer(_, _, let mark, _) {
             refuse(Self.place(mark), Self.noAliases)
         } catch {
@@ -119,6 +126,7 @@ struct ConfigurationText {
             ConfigurationNode(content: content, place: place)
         }
         if node.anchor != nil || node.alias != nil {
+            guard anchors.insert(place).inserted else { return made(.refused) }
             refuse(place, key: path.isEmpty ? nil : path, Self.noAliases)
             return made(.refused)
         }
@@ -159,6 +167,10 @@ struct ConfigurationText {
         if let (key, line) = duplicates[scalar.string] {
             let name = ConfigurationPath.joined(path, key)
             refuse(place, key: name, "set twice, first in line \(line); keep one of them")
+            return nil
+        }
+        if value.anchor != nil, anchors.contains(Self.place(value.mark)) {
+            refuse(place, key: name, Self.noAliases)
             return nil
         }
         return ConfigurationNode.Entry(key: scalar.string, place: place, node: node(value, name))
