@@ -74,10 +74,13 @@ let captureTargets: [Target] =
             ],
             swiftSettings: settings
         ),
+        // No pkgConfig, so that builds of replayhost alone don't warn where the library is missing.
+        .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
         .target(
             name: "CaptureServer",
             dependencies: [
-                "CaptureAPI", "CaptureTLS", "CaptureWorker", "EgressGuard", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
+                "CQRencode", "CZlib", "CaptureTLS",
+                "CaptureAPI", "CaptureWorker", "EgressGuard", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -113,6 +116,17 @@ let captureTargets: [Target] =
         .testTarget(
             name: "CaptureWorkerTests",
             dependencies: ["CaptureWorker", "CaptureAPI", "ArchiveStore", "WebArchive", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CaptureTLSTests",
+            dependencies: [
+                "CaptureTLS", "ArchiveStore", "TestSupport",
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "CaptureServerTests",
@@ -163,7 +177,7 @@ let package = Package(
             ],
             resources: [.embedInCode("Fuzzy/fuzzy-rules.json")],
             swiftSettings: settings),
-        // Only this target uses X509 and SwiftASN1, so that the others build without them.
+        // Of what replayhost is built from, only this target uses X509 and SwiftASN1.
         .target(
             name: "ArchiveSignature",
             dependencies: [

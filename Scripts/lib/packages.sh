@@ -1,8 +1,12 @@
 # shellcheck shell=bash
-# Shared by `setup` and `setup-capture`, which define `say` and `fail`: finding and installing system packages.
+# Shared by `setup`, `setup-capture` and `capture`, which define `say` and `fail`: finding and installing system packages.
 
 has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+# Whether libqrencode is there, without which replayhost-capture can't be built.
+has_qrencode() {
+    if has_apt; then is_installed libqrencode-dev; else pkg-config --exists libqrencode 2>/dev/null; fi
+}
 python_has_pip() { command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
 # become_root PROBLEM COMMANDS: sets as_root to what runs a command as root. Fails with the commands to run by hand.

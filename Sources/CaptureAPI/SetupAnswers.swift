@@ -86,6 +86,15 @@ package struct QRPayload: Sendable, Hashable, Codable {
         (self.fp, self.key, self.lan, self.protocol, self.wan) = (fp, key, lan, `protocol`, wan)
     }
 
+    /// - Returns: `nil` while only this computer can connect.
+    package init?(_ connection: ConnectionInfo, key: String) {
+        guard let lan = connection.lan.ip else { return nil }
+        let wan = connection.wan.url.map { String($0.dropFirst("\(connection.protocol)://".count)) }
+        self.init(
+            fp: connection.fingerprint, key: key, lan: "\(lan):\(connection.port)", protocol: connection.protocol,
+            wan: wan)
+    }
+
     /// As compact JSON, its keys in order.
     package var text: String {
         let encoder = JSONEncoder()

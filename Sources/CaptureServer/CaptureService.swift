@@ -100,6 +100,11 @@ package final class CaptureService: Sendable {
         try describe(port)
     }
 
+    /// Where other computers connect, and what keeps them from it.
+    package var reachability: (addresses: [String], faults: [String]) {
+        get async { (await network.addresses(), await network.faults()) }
+    }
+
     private func follow(_ configuration: ConfigurationInForce, port: Int) -> ConfigurationUpdates {
         let overrides = configuration.overrides
         return ConfigurationUpdates(configuration.file, since: configuration.stamp, logger: logger) { [self] values in

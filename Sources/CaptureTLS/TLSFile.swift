@@ -70,8 +70,9 @@ enum TLSFile {
             return try parts.map { try Certificate(pemDocument: $0) }
         } catch {
             throw StoreError(
-                .documentDamaged, "a certificate in this file can't be read", place: path,
-                hint: "copy it again from where it was made")
+                .documentDamaged, "a certificate in this file can't be read, or its kind of key isn't supported",
+                place: path,
+                hint: "use RSA with at least 2,048 bits, or ECDSA with P-256, P-384 or P-521")
         }
     }
 

@@ -57,6 +57,9 @@ package enum Terminal {
         put(safe(line) + "\n", to: STDOUT_FILENO)
     }
 
+    /// Writes a text of this program with its colours to standard output.
+    package static func writeColoured(_ text: String) { put(text + "\n", to: STDOUT_FILENO) }
+
     /// Writes whole lines to standard output unchanged; on a terminal, without control characters.
     package static func writeLines(_ lines: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return put(lines, to: STDOUT_FILENO) }
@@ -105,15 +108,23 @@ package enum Terminal {
     ///
     /// - Throws: `StoreError` `failed` when there is no input.
     package static func confirm(_ question: String) throws -> Bool {
-        put(safe(question) + " ", to: STDERR_FILENO)
-        guard let answer = readLine() else {
-            put("\n", to: STDERR_FILENO)
+        guard let answer = answer(to: question) else {
             throw StoreError(
                 .failed, "can't ask for confirmation here", hint: "add --yes to remove without asking")
         }
         let isConfirmed = ["y", "yes"].contains(answer.lowercased())
         if !isConfirmed { writeError("Not removed.") }
         return isConfirmed
+    }
+
+    /// Asks a question on standard error, and reads the answer from standard input; `nil` without input.
+    package static func answer(to question: String) -> String? {
+        put(safe(question) + " ", to: STDERR_FILENO)
+        guard let answer = readLine() else {
+            put("\n", to: STDERR_FILENO)
+            return nil
+        }
+        return answer
     }
 
     /// Replaces the current line on standard error.

@@ -6,7 +6,7 @@ import Foundation
 
 /// Calls the running capture server of a store.
 struct CaptureClient {
-    private let port: Int
+    let port: Int
 
     /// - Returns: `nil` when none runs.
     init?(_ common: CommonOptions) throws {

@@ -87,6 +87,7 @@ struct ConfigurationTests {
         Invalid("egress:\n  allow: [intranet]", "2:11: egress.allow[0]: “intranet” isn't HOST:PORT; write a host"),
         Invalid("isolation: off", "1:12: isolation: off isn't valid here; write auto or required"),
         Invalid("server: &a {}\ndownloads: *a", "1:9: server: anchors (&) and aliases (*)", "2:1: downloads: anchors"),
+        Invalid("server:\n  name: @ana", "2:9: put text that begins with this character in quotes"),
         Invalid("server: *a", "1:9: anchors (&) and aliases (*) aren't supported; write the value itself"),
         Invalid("server:\n  port: !!int 80", "2:9: server.port: the tag “tag:yaml.org,2002:int” isn't supported"),
         Invalid("? [a]\n: 1", "1:3: a key must be a word"),

@@ -110,7 +110,7 @@ struct ConfigurationText {
         ("unexpected end of stream", "a quote isn't closed"),
         ("found unexpected document indicator", "a quote isn't closed"),
         ("alias", noAliases), ("anchor", noAliases),
-        ("found character that cannot start any token", "put text that begins with this character in quotes"),
+        ("start any token", "put text that begins with this character in quotes"),
         ("maximum nesting level", "too many levels"),
         ("escape", "unknown escape sequence; use single quotes for text with “\\”"),
     ]

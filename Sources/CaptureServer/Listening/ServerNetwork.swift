@@ -1,5 +1,5 @@
 import ArchiveStore
-import CaptureAPI
+package import CaptureAPI
 import CaptureTLS
 import EgressGuard
 import Foundation
@@ -10,7 +10,7 @@ import ReplayServer
 import Synchronization
 
 /// The network side of the capture server: where it listens, who may use it, and how clients connect.
-final class ServerNetwork: Sendable {
+package final class ServerNetwork: Sendable {
     private struct NoCertificate: Error {}
 
     private struct State {
@@ -35,6 +35,11 @@ final class ServerNetwork: Sendable {
 
     /// The one that is in force.
     var configuration: CaptureConfiguration { state.withLock { $0.configuration } }
+
+    /// The addresses that other computers connect to.
+    func addresses() async -> [String] {
+        await state.withLock { $0.listeners }?.endpoints.map(\.description).sorted() ?? []
+    }
 
     /// What doesn't work: ports that are taken, and certificates that can't be used.
     func faults() async -> [String] {
@@ -149,12 +154,12 @@ final class ServerNetwork: Sendable {
             fingerprint: isEncrypted ? state.withLock { $0.tls }?.fingerprint : nil)
     }
 
-    /// Returns the content of the QR code that connects a device with a key; `nil` while only this computer can connect.
-    func payload(key: String) -> QRPayload? {
-        let connection = connection(withKey: false)
-        guard let lan = connection.lan.ip else { return nil }
-        return QRPayload(
-            fp: connection.fingerprint, key: key, lan: "\(lan):\(connection.port)", protocol: connection.protocol,
-            wan: configuration.server.wan)
+    /// Returns how clients would connect to a server with a configuration. Makes the certificate if there is none.
+    package static func connection(
+        _ configuration: CaptureConfiguration, certificatesIn folder: String
+    ) async -> ConnectionInfo {
+        let network = ServerNetwork(certificatesIn: folder, logger: Logger(label: "capture") { _ in SwiftLogNoOpLogHandler() })
+        await network.apply(configuration)
+        return network.connection(withKey: false)
     }
 }

@@ -60,7 +60,7 @@ struct SetupRoutes: Sendable {
         } catch let problem as APIKeys.Problem {
             throw RequestFailure(invalid: [FieldProblem(["body", problem.field], problem.sentence)])
         }
-        guard let payload = service.network.payload(key: made.text) else {
+        guard let payload = QRPayload(service.network.connection(withKey: false), key: made.text) else {
             throw RequestFailure(.conflict, "not_possible", "this computer has no address in a network")
         }
         return try JSONAnswer.response(

@@ -15,7 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the server that saves URLs.",
         discussion: """
-            Listens on 127.0.0.1 and ::1 only. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
+            Listens on 127.0.0.1 and ::1 only, until `replayhost-capture setup` connects a device in your network. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
             running downloads continue at the next start. On Linux, only you, root and the user who ran sudo can connect, unless you \
             add --allow-user or --allow-other-users. `replayhost-capture config` sets defaults for these options.
 
@@ -123,7 +123,10 @@ struct ServeCommand: AsyncParsableCommand {
                 if retryDelays != nil { changed.rules.retryDelays = overrides.rules.retryDelays }
                 if pageLimits != nil { changed.pageLimits = overrides.pageLimits }
             })
+        let (addresses, faults) = await service.reachability
         tell(Serving(address: service.address, store: common.location.path, library: library), layout, toolbox)
+        for address in addresses { common.note("network: \(address)") }
+        for fault in faults { Terminal.writeError(fault, label: .warning) }
         if let reason = settings.isolation.reason {
             Terminal.writeError("\(Isolation.lack) (\(reason))", label: .warning)
         }
