@@ -115,7 +115,7 @@ class CaptureHost:
     def command(self, name, *arguments, **options):
         """Runs a command of `replayhost-capture` on this store."""
         return subprocess.run(
-            [CAPTURE_BINARY, *name.split(), "--store", self.store, *map(str, arguments)], env=self.environment(), cwd=self.folder,
+            [*self.prefix, CAPTURE_BINARY, *name.split(), "--store", self.store, *map(str, arguments)], env=self.environment(), cwd=self.folder,
             capture_output=True, text=True, errors="replace", timeout=SECONDS, **options)
 
     def replayhost(self, *arguments):

@@ -5,6 +5,7 @@ The server can be reached as 192.168.50.1 from the phone (192.168.50.2), and as 
 
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import ssl
@@ -37,8 +38,11 @@ CLEANER = "read line; for name in {names}; do ip netns del $name; done"
 
 
 class HomeNetwork:
+    numbers = itertools.count()
+
     def __init__(self):
-        names = {place: f"home{os.getpid()}-{place}" for place in PLACES}
+        prefix = f"home{os.getpid()}-{next(self.numbers)}"
+        names = {place: f"{prefix}-{place}" for place in PLACES}
         self.cleaner = subprocess.Popen(
             ["/bin/sh", "-c", CLEANER.format(names=" ".join(names.values()))], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True)
@@ -57,8 +61,8 @@ class HomeNetwork:
     def change_address(self, old, new):
         """Gives the server another address at home, as a router does."""
         name = self.server.name
-        self.call(f"ip -n {name} addr add {new}/24 dev home0")
         self.call(f"ip -n {name} addr del {old}/24 dev home0")
+        self.call(f"ip -n {name} addr add {new}/24 dev home0")
 
     def close(self):
         for place in PLACES:

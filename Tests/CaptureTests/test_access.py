@@ -3,8 +3,13 @@
 The network is one of namespaces, which need root.
 """
 
+import base64
 import contextlib
+import hashlib
 import json
+import select
+import socket
+import ssl
 import subprocess
 
 import pytest
@@ -221,3 +226,209 @@ def test_replayhost_is_not_reachable_from_the_network(home):
         library.terminate()
         library.wait()
         library.stdout.close()
+
+
+# Files without a key
+
+def test_film_plays_with_a_ticket(home, website):
+    identifier = share(home, home.ana, website.fake("ok", by="film"))
+    wait_until(lambda: home.ask(home.ana, "GET", f"/status/{identifier}")[1]["state"] == "completed", "the film is saved")
+    status, ticket = home.ask(home.ana, "POST", f"/download/{identifier}/ticket", {}, "https")
+    assert status == 200 and ticket["url"].startswith(home.base("https"))
+    status, head, whole = request(home.network.phone, "GET", ticket["url"], root=home.root)
+    assert status == 200 and head["X-Content-Type-Options"] == "nosniff"
+    status, head, part = request(home.network.phone, "GET", ticket["url"], {"Range": "bytes=2-5"}, root=home.root)
+    assert (status, part) == (206, whole[2:6])
+    path = ticket["url"].partition(":8443")[2]
+    other = share(home, home.ana, website.fake("ok", by="other film"))
+    for wrong in [path[:-1], path.replace("ticket=", "ticket=9"), path.replace(identifier, other), path.replace("/file", "/archive"), path.replace("/file", "/log")]:
+        assert home.ask("none", "GET", wrong, scheme="https")[0] == 401, wrong
+    # The list on a phone has no links to the library, which only this computer can open.
+    assert home.ask(home.ana, "GET", f"/status/{identifier}")[1]["replay_url"] is None
+
+
+# TLS
+
+def openssl(home, *arguments, place=None):
+    command = [*(place or home.network.phone).command, "openssl", *map(str, arguments)]
+    return subprocess.run(command, input="", capture_output=True, text=True, errors="replace", timeout=120)
+
+
+def test_openssl_and_curl_trust_the_root_only(home):
+    client = ["s_client", "-connect", f"{SERVER}:8443", "-verify_return_error", "-verify_ip", SERVER]
+    assert "Verify return code: 0 (ok)" in openssl(home, *client, "-CAfile", home.root, "-no-CAfile", "-no-CApath").stdout
+    assert openssl(home, *client).returncode != 0
+    for version in ["-tls1", "-tls1_1"]:
+        assert openssl(home, "s_client", "-connect", f"{SERVER}:8443", version, "-cipher", "ALL:@SECLEVEL=0").returncode != 0
+    for version in ["-tls1_2", "-tls1_3"]:
+        assert openssl(home, *client, version, "-CAfile", home.root).returncode == 0
+    curl = [*home.network.phone.command, "curl", "--silent", "--show-error", f"{home.base('https')}/health"]
+    trusted = subprocess.run([*curl, "--cacert", home.root], capture_output=True, text=True)
+    assert json.loads(trusted.stdout)["status"] == "healthy", trusted.stderr
+    assert subprocess.run(curl, capture_output=True).returncode == 60
+
+
+def test_http_on_the_encrypted_port_and_silence_do_no_harm(home):
+    with pytest.raises(OSError):
+        request(home.network.phone, "GET", f"http://{SERVER}:8443/health")
+
+    def hold():
+        sockets = [socket.create_connection((SERVER, 8443), 60) for _ in range(40)]
+        try:
+            # Of one address, no more than 32 are accepted.
+            wait_until(lambda: len(closed_ones(sockets)) == 8, "eight connections are closed")
+            return len(closed_ones(sockets))
+        finally:
+            for one in sockets:
+                one.close()
+
+    def closed_ones(sockets):
+        return select.select(sockets, [], [], 0)[0]
+
+    assert home.network.phone.run(hold) == 8
+    wait_until(lambda: is_open(home), "others can connect again")
+    assert home.ask("none", "GET", "/health", scheme="https", headers={})[0] == 200
+
+
+def is_open(home):
+    try:
+        return home.ask("none", "GET", "/health", scheme="https")[0] == 200
+    except OSError:
+        return False
+
+
+# The configuration
+
+def test_wrong_keys_are_limited(tmp_path):
+    home = Home(tmp_path)
+    try:
+        home.start()
+        home.wait_until_open()
+        good = home.key("phone")
+        for number in range(20):
+            assert home.ask(f"{number:064x}", "GET", "/history")[0] == 401
+        status, answer = home.ask(good, "GET", "/history")
+        assert (status, answer["error"]) == (429, "rate_limited")
+        # Others aren't affected, nor is what needs no key.
+        assert home.ask("own", "GET", "/history")[0] == 200
+        assert home.ask("none", "GET", "/health")[0] == 200
+        log = (home.host.store / "capture" / "logs" / "server.log").read_text() + home.host.log.read_text(errors="replace")
+        assert good not in log and home.token not in log
+    finally:
+        home.stop()
+
+
+def test_changes_apply_while_downloads_run(tmp_path, website):
+    """Valid and invalid changes in turn: none loses a download, and an invalid one changes nothing."""
+    home = Home(tmp_path, "")
+    try:
+        home.start()
+        def refused():
+            return is_refused(home, home.base("http"))
+
+        assert refused()
+        shared = [share(home, "own", website.fake("ok", by=f"change {number}")) for number in range(6)]
+        home.configure(OPEN)
+        home.wait_until_open()
+        key = home.key("phone")
+        for number in range(5):
+            home.configure(OPEN + "security:\n  require_key: perhaps\n")
+            wait_until(lambda: "require_key" in home.host.log.read_text(errors="replace"), "the fault is in the log")
+            assert home.ask(key, "GET", "/history")[0] == 200
+            assert home.ask("none", "GET", "/history")[0] == 401
+            limit = 200 + number
+            home.configure(OPEN + f"security:\n  require_key: false\n  rate_limit_per_client: {limit}\n")
+            wait_until(lambda: home.ask("none", "GET", "/history")[0] == 200, "phones need no key")
+            assert home.ask("internet", "GET", "/history")[0] == 401
+            home.configure(OPEN)
+            wait_until(lambda: home.ask("none", "GET", "/history")[0] == 401, "phones need a key again")
+        home.configure("server:\n  host: 0.0.0.0\n")
+        wait_until(lambda: is_refused(home, home.base("https")), "there is no TLS")
+        home.configure("")
+        wait_until(refused, "the network is closed")
+        for identifier in shared:
+            wait_until(lambda: home.ask("own", "GET", f"/status/{identifier}")[1]["state"] == "completed", "each download is completed")
+        text = home.host.command("config check").stdout
+        assert "require_key" not in text
+    finally:
+        home.stop()
+
+
+def is_refused(home, base):
+    try:
+        request(home.network.phone, "GET", base + "/health")
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def test_administrator_changes_the_configuration(home):
+    status, answer = home.ask(home.token, "GET", "/config")
+    assert status == 401  # The token is for this computer only.
+    place, base = home.network.server, f"http://localhost:{home.host.port}"
+    fields = {"Authorization": f"Bearer {home.token}"}
+
+    def ask(method, body=None):
+        status, _, content = request(place, method, base + "/config", fields, body)
+        return status, json.loads(content)
+
+    status, before = ask("GET")
+    assert (status, before["text"], before["faults"]) == (200, OPEN, [])
+    status, answer = ask("PUT", {"text": "server:\n  hosts: 1\n"})
+    assert status == 400 and answer["detail"][0]["msg"].startswith("config.yaml:2:3: server.hosts: ")
+    assert ask("GET")[1] == before
+    status, answer = ask("PUT", {"text": OPEN + "  name: At home\n"})
+    assert status == 200
+    assert home.ask(home.ana, "GET", "/config/connection")[1]["server_name"] == "At home"
+    assert ask("PUT", {"text": OPEN})[0] == 200
+
+
+# Setting up a phone
+
+def test_setup_connects_a_phone(tmp_path, website):
+    home = Home(tmp_path, "# mine\ndownloads:\n  max_concurrent: 2\n")
+    try:
+        home.start()
+        images = tmp_path / "code.png"
+        asked = home.host.command("setup", "--name", "Ana's phone", "--user", "ana", input="\n")
+        assert asked.returncode == 1 and "Nothing was changed" in asked.stderr
+        assert home.host.command("keys list", "--json").stdout == ""
+        made = home.host.command("setup", "--name", "Ana's phone", "--user", "ana", "--png", images, input="y\n")
+        assert made.returncode == 0, made.stderr
+        assert (home.host.store / "capture" / "config.yaml").read_text().startswith("# mine\ndownloads:\n  max_concurrent: 2\n")
+
+        def scanned(image):
+            return subprocess.run(["zbarimg", "--quiet", "--raw", image], capture_output=True, text=True).stdout.strip()
+
+        payload = json.loads(scanned(images))
+        # The published payload, key by key, and the fingerprint.
+        assert set(payload) == {"fp", "key", "lan", "protocol", "v"}
+        assert (payload["lan"], payload["protocol"], payload["v"]) == (f"{SERVER}:8443", "https", "2.0")
+        link = scanned(tmp_path / "code-link.png")
+        encoded = link.removeprefix(f"https://{SERVER}:8443/#connect=")
+        assert json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))) == payload
+        home.wait_until_open()
+        certificate = ssl.PEM_cert_to_DER_cert(home.root.read_text())
+        assert hashlib.sha256(certificate).hexdigest() == payload["fp"].lower().replace(":", "")
+        # What the shortcut of docs/network.md sends.
+        status, answer = home.ask(payload["key"], "POST", "/download", {"url": website.fake("ok", by="shortcut")}, "https")
+        assert (status, answer["message"], answer["username"]) == (201, "Download queued successfully", "ana")
+        wait_until(lambda: home.ask(payload["key"], "GET", f"/status/{answer['download_id']}", scheme="https")[1]["state"] == "completed", "it is saved")
+        files = list((home.host.downloads / "ana").rglob("*.mp4"))
+        assert len(files) == 1
+        # The computer gets another address: another certificate by the same root, and the phone goes on.
+        root = home.root.read_bytes()
+        home.network.change_address(SERVER, "192.168.50.77")
+        wait_until(lambda: phone_reaches(home, "192.168.50.77", payload["key"]), "the phone reaches the new address")
+        assert request(home.network.phone, "GET", f"http://192.168.50.77:{home.host.port}/server.crt")[2] == root
+    finally:
+        home.stop()
+
+
+def phone_reaches(home, address, key):
+    try:
+        return request(home.network.phone, "GET", f"https://{address}:8443/history", {"Authorization": f"Bearer {key}"}, root=home.root)[0] == 200
+    except OSError:
+        return False

@@ -3,8 +3,6 @@ import Synchronization
 
 /// Bounds the connections from the network, all together and of each IP address.
 final class ConnectionLimits: Sendable {
-    struct Exceeded: Error {}
-
     private struct State {
         var total = 0
         var byAddress: [String: Int] = [:]
@@ -17,8 +15,8 @@ final class ConnectionLimits: Sendable {
 
     /// Counts a connection until it closes.
     ///
-    /// - Throws: `Exceeded`, after which the connection must be closed.
-    func add(_ channel: any Channel) throws(Exceeded) {
+    /// - Returns: `false` if there are too many already, and it isn't counted.
+    func admit(_ channel: any Channel) -> Bool {
         let address = channel.remoteAddress?.ipAddress ?? ""
         let isAdmitted = state.withLock { state in
             guard state.total < totalMax, state.byAddress[address, default: 0] < addressMax else { return false }
@@ -26,7 +24,7 @@ final class ConnectionLimits: Sendable {
             state.byAddress[address, default: 0] += 1
             return true
         }
-        guard isAdmitted else { throw Exceeded() }
+        guard isAdmitted else { return false }
         channel.closeFuture.whenComplete { [self] _ in
             state.withLock { state in
                 state.total -= 1
@@ -34,5 +32,6 @@ final class ConnectionLimits: Sendable {
                 state.byAddress[address] = left > 0 ? left : nil
             }
         }
+        return true
     }
 }

@@ -57,7 +57,8 @@ actor NetworkListeners {
         return try await RequestListener(
             taking: [socket], isEncrypted: endpoint.isEncrypted,
             prepare: { channel in
-                try limits.add(channel)
+                // A closed channel needs no more.
+                guard limits.admit(channel) else { return channel.close(promise: nil) }
                 if endpoint.isEncrypted { try encrypt(channel) }
             }, logger: logger
         ) { try await respond($0, $1, endpoint) }
