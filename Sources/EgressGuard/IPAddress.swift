@@ -55,7 +55,9 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the address is of a network at home or at work: 10/8, 172.16/12, 192.168/16 (RFC 1918), 169.254/16 (RFC 3927),
     /// fc00::/7 (RFC 4193), fe80::/10 (RFC 4291 §2.5.6), or of this computer.
-    package var isPrivate: Bool { isLoopback || Self.private4.contains { $0.contains(self) } || Self.private6.contains { $0.contains(self) } }
+    package var isPrivate: Bool {
+        isLoopback || Self.private4.contains { $0.contains(self) } || Self.private6.contains { $0.contains(self) }
+    }
 
     /// Whether the address is of this computer: 127/8 or ::1.
     package var isLoopback: Bool { Self.loopback.contains { $0.contains(self) } }

@@ -92,7 +92,8 @@ struct AccessTests {
     @Test(arguments: [
         ("192.168.1.5:8443", true), ("[fd00::5]:8443", true), ("DESK.local:8443", true), ("desk:8443", true),
         ("home.example.org:8443", true), ("203.0.113.9:9000", true), ("192.168.1.5", false), ("192.168.1.5:443", false),
-        ("192.168.1.6:8443", false), ("localhost:8443", false), ("evil.example:8443", false), ("desk.local.:8443", false),
+        ("192.168.1.6:8443", false), ("localhost:8443", false), ("evil.example:8443", false),
+        ("desk.local.:8443", false),
         ("192.168.1.5:08443", false), ("a@192.168.1.5:8443", false), ("fd00::5:8443", false), ("[fd00::5]", false),
         ("desk.local.evil.example:8443", false), ("", false), (":8443", false),
     ])
@@ -126,8 +127,10 @@ struct AccessTests {
     }
 
     @Test(arguments: [
-        ("10.1.2.3", true, false), ("172.31.0.1", true, false), ("172.32.0.1", false, false), ("192.168.9.9", true, false),
-        ("169.254.1.1", true, false), ("127.9.9.9", true, true), ("100.64.0.1", false, false), ("8.8.8.8", false, false),
+        ("10.1.2.3", true, false), ("172.31.0.1", true, false), ("172.32.0.1", false, false),
+        ("192.168.9.9", true, false),
+        ("169.254.1.1", true, false), ("127.9.9.9", true, true), ("100.64.0.1", false, false),
+        ("8.8.8.8", false, false),
         ("fd12::1", true, false), ("fe80::1", true, false), ("::1", true, true), ("2001:4860::8888", false, false),
         ("::ffff:10.0.0.1", false, false),
     ])
@@ -142,7 +145,8 @@ struct AccessTests {
             fp: nil, key: "abc", lan: "192.168.1.119:58443", protocol: "http", wan: "68.186.221.57:58443")
         #expect(
             payload.text
-                == #"{"key":"abc","lan":"192.168.1.119:58443","protocol":"http","v":"2.0","wan":"68.186.221.57:58443"}"#)
+                == #"{"key":"abc","lan":"192.168.1.119:58443","protocol":"http","v":"2.0","wan":"68.186.221.57:58443"}"#
+        )
         let bare = QRPayload(fp: nil, key: nil, lan: "a:1", protocol: "https", wan: nil)
         #expect(bare.text == #"{"lan":"a:1","protocol":"https","v":"2.0"}"#)
         #expect(bare.link == "https://a:1/#connect=eyJsYW4iOiJhOjEiLCJwcm90b2NvbCI6Imh0dHBzIiwidiI6IjIuMCJ9")

@@ -16,8 +16,9 @@ struct TestQueue {
 
     init(retryDelays: [Duration] = QueueRules().retryDelays) throws {
         folder = try TemporaryFolder()
-        var rules = QueueRules()
-        rules.retryDelays = retryDelays
+        var changed = QueueRules()
+        changed.retryDelays = retryDelays
+        let rules = changed
         queue = DownloadQueue(
             database: try CaptureDatabase(layout: StoreLayout(root: folder.path("store"))), rules: rules)
         now = try #require(QueueTime.date("2026-11-24T10:00:00Z"))

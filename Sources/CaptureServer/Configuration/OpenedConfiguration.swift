@@ -8,14 +8,16 @@ package enum OpenedConfiguration {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         while lines.last?.isEmpty == true { lines.removeLast() }
         guard let start = lines.firstIndex(where: { isKey("server", in: $0[...]) }) else {
-            guard !lines.contains(where: { $0.hasPrefix("{") || $0.hasPrefix("---") || $0.hasPrefix("\"server\"") }) else {
+            guard !lines.contains(where: { $0.hasPrefix("{") || $0.hasPrefix("---") || $0.hasPrefix("\"server\"") })
+            else {
                 return nil
             }
             return (lines + block).joined(separator: "\n") + "\n"
         }
         // `server: {…}` on one line.
         guard hasNoValue(lines[start]) else { return nil }
-        let end = lines[(start + 1)...].firstIndex { !$0.isEmpty && !$0.hasPrefix(" ") && !$0.hasPrefix("#") } ?? lines.count
+        let end =
+            lines[(start + 1)...].firstIndex { !$0.isEmpty && !$0.hasPrefix(" ") && !$0.hasPrefix("#") } ?? lines.count
         var part = Array(lines[(start + 1)..<end])
         guard let first = part.first(where: { isEntry($0) }) else {
             lines.replaceSubrange(start..<end, with: block)

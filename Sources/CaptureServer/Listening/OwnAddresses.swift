@@ -54,7 +54,9 @@ package struct OwnAddresses: Sendable, Hashable {
         case AF_INET6: length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         default: return nil
         }
-        guard getnameinfo(pointer, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { return nil }
+        guard getnameinfo(pointer, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
+            return nil
+        }
         let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         return IPAddress(String(decoding: bytes.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self))
     }
@@ -64,7 +66,9 @@ package struct OwnAddresses: Sendable, Hashable {
         guard gethostname(&text, text.count - 1) == 0 else { return [] }
         let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         let name = String(decoding: bytes, as: UTF8.self).lowercased()
-        let isPlain = name.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || "0123456789-.".unicodeScalars.contains($0)) }
+        let isPlain = name.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789-.".unicodeScalars.contains($0))
+        }
         guard !name.isEmpty, name != "localhost", isPlain else { return [] }
         let short = name.prefix { $0 != "." }
         return name.hasSuffix(".local") ? [String(short), name] : [name, "\(short).local"]

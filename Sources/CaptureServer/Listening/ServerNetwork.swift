@@ -133,7 +133,9 @@ package final class ServerNetwork: Sendable {
     // How clients connect
 
     /// The root certificate, as PEM; `nil` without HTTPS or with a certificate of another authority.
-    var rootCertificate: String? { configuration.server.encryptedPort == nil ? nil : state.withLock { $0.tls }?.rootPEM }
+    var rootCertificate: String? {
+        configuration.server.encryptedPort == nil ? nil : state.withLock { $0.tls }?.rootPEM
+    }
 
     /// - Parameter withKey: Whether the answer may contain the household's key.
     func connection(withKey: Bool) -> ConnectionInfo {
@@ -158,7 +160,8 @@ package final class ServerNetwork: Sendable {
     package static func connection(
         _ configuration: CaptureConfiguration, certificatesIn folder: String
     ) async -> ConnectionInfo {
-        let network = ServerNetwork(certificatesIn: folder, logger: Logger(label: "capture") { _ in SwiftLogNoOpLogHandler() })
+        let network = ServerNetwork(
+            certificatesIn: folder, logger: Logger(label: "capture") { _ in SwiftLogNoOpLogHandler() })
         await network.apply(configuration)
         return network.connection(withKey: false)
     }

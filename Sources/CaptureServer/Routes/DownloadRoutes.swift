@@ -48,7 +48,8 @@ struct DownloadRoutes: Sendable {
                 .conflict, "conflict", "the download of this Idempotency-Key was removed from the list")
         case .tooMany(let seconds):
             throw RequestFailure(
-                .tooManyRequests, "rate_limited", "more than \(queue.rules.downloadsPerHour) downloads in an hour; try again later",
+                .tooManyRequests, "rate_limited",
+                "more than \(queue.rules.downloadsPerHour) downloads in an hour; try again later",
                 fields: [.retryAfter: "\(seconds)"])
         }
         let receipt = DownloadReceipt(

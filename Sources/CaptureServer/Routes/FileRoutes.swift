@@ -65,7 +65,8 @@ struct FileRoutes: Sendable {
         let row = try await row(call)
         let ticket = service.tickets.make(for: row.downloadID)
         return try JSONAnswer.response(
-            FileTicket(url: "\(call.origin)/download/\(row.downloadID)/file?ticket=\(ticket.text)", expiresAt: ticket.end))
+            FileTicket(
+                url: "\(call.origin)/download/\(row.downloadID)/file?ticket=\(ticket.text)", expiresAt: ticket.end))
     }
 
     /// Returns the file of a request with a ticket; `nil` without one.

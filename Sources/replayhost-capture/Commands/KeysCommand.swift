@@ -79,7 +79,8 @@ struct KeysCommand: ParsableCommand {
             }
             for key in keys {
                 let holder = key.isAdministrator ? "administrator" : key.username ?? "any user"
-                let use = key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
+                let use =
+                    key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
                 Terminal.write("\(key.id)  \(Terminal.safe(key.name))  \(holder)  \(use)")
             }
             if keys.isEmpty { common.note("No keys; add one with `replayhost-capture keys add NAME`.") }

@@ -32,7 +32,8 @@ struct SetupCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Also write the codes as images: FILE, and one whose name ends in -link.", valueName: "file"))
+        help: ArgumentHelp("Also write the codes as images: FILE, and one whose name ends in -link.", valueName: "file")
+    )
     var png: String?
 
     @Flag(name: [.customShort("y"), .long], help: "Let devices connect without asking.")
@@ -73,9 +74,11 @@ struct SetupCommand: AsyncParsableCommand {
         }
         let text = OpenedConfiguration.text(from: String(decoding: try file.text() ?? [], as: UTF8.self))
         let reading = text.map { file.check($0.utf8) }
-        guard let text, let opened = reading?.configuration, !opened.server.isLoopback, opened.server.ssl.isEnabled else {
+        guard let text, let opened = reading?.configuration, !opened.server.isLoopback, opened.server.ssl.isEnabled
+        else {
             throw CommandError(
-                .failed, code: "cant-change-configuration", "the configuration can't be changed automatically", place: file.path,
+                .failed, code: "cant-change-configuration", "the configuration can't be changed automatically",
+                place: file.path,
                 hint: "set server.host to 0.0.0.0 and server.ssl.enabled to true with `replayhost-capture config edit`")
         }
         let values = try file.write(Array(text.utf8), replacing: stamp)
@@ -97,7 +100,9 @@ struct SetupCommand: AsyncParsableCommand {
 
     /// Returns how devices connect: as the running server says when it has taken over the configuration, else as a server
     /// would say.
-    private func connection(_ configuration: CaptureConfiguration, _ layout: CaptureLayout) async throws -> ConnectionInfo {
+    private func connection(
+        _ configuration: CaptureConfiguration, _ layout: CaptureLayout
+    ) async throws -> ConnectionInfo {
         let end = ContinuousClock.now + Self.takeOverMax
         while let client = try CaptureClient(common) {
             let info = try client.call(ConnectionInfo.self, "GET", "/config/connection")
@@ -132,21 +137,26 @@ struct SetupCommand: AsyncParsableCommand {
             Terminal.write("Certificate (SHA-256): \(fingerprint)")
         }
         let certificate = "http://\(connection.lan.ip ?? ""):\(plainPort)/server.crt"
-        let trust = payload.fp == nil ? [] : ["Open \(certificate) on the device, and install the certificate (docs/certificates.md)."]
-        let steps = trust + [
-            "Point the device's camera at the second code, and open the link.",
-            "To share from other apps, see docs/network.md.",
-        ]
+        let trust =
+            payload.fp == nil
+            ? [] : ["Open \(certificate) on the device, and install the certificate (docs/certificates.md)."]
+        let steps =
+            trust + [
+                "Point the device's camera at the second code, and open the link.",
+                "To share from other apps, see docs/network.md.",
+            ]
         Terminal.write("")
         for (number, step) in steps.enumerated() { Terminal.write("\(number + 1). \(step)") }
         if try CaptureClient(common) == nil {
             Terminal.write("The server doesn't run: start it with `replayhost-capture serve`.")
         }
-        Terminal.write("Nothing shows the key again. To end it: replayhost-capture keys revoke \(Terminal.quoted(name))")
+        Terminal.write(
+            "Nothing shows the key again. To end it: replayhost-capture keys revoke \(Terminal.quoted(name))")
     }
 
     /// The port without encryption, where a device that doesn't trust the certificate yet can fetch it.
     private var plainPort: Int {
-        (try? CaptureClient(common)?.port) ?? ConfigCommand.file(nil, common).read().configuration?.server.port ?? 58_443
+        (try? CaptureClient(common)?.port) ?? ConfigCommand.file(nil, common).read().configuration?.server.port
+            ?? 58_443
     }
 }
