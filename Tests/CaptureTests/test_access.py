@@ -1,4 +1,4 @@
-"""Who may do what: a program of this user, another user of this computer, keys, nobody's key, other web sites; by http and TLS.
+"""Who may do what: a program of this user, another user of this computer, keys, no key, other web sites; by http and TLS.
 
 The network is one of namespaces, which need root.
 """
@@ -142,6 +142,17 @@ def test_each_route_is_open_to_those(home, website, who, scheme, method, path, r
         expected = 403 if who == "other site" or WHO[who] else 401
         assert status == expected, answer
         assert answer["success"] is False and answer["message"] and answer["request_id"]
+
+
+def test_another_user_of_this_computer_needs_a_key(home):
+    def ask(*options):
+        command = [
+            *home.network.server.command, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "curl", "--silent", "--output",
+            "/dev/null", "--write-out", "%{http_code}", *options, f"http://localhost:{home.host.port}/history"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
+
+    assert ask() == "401"
+    assert ask("--header", f"Authorization: Bearer {home.ben}") == "200"
 
 
 @pytest.mark.parametrize("who", ["none", "internet", "ana", "own"])

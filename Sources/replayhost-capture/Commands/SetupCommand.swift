@@ -119,7 +119,7 @@ struct SetupCommand: AsyncParsableCommand {
         let name = (path as NSString).deletingPathExtension
         for (text, path) in [(payload.text, path), (payload.link, "\(name)-link.png")] {
             try Data(QRCode(text).png()).write(to: URL(fileURLWithPath: path), options: .atomic)
-            // Whoever sees it has the key.
+            // The image contains the key.
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         }
     }
