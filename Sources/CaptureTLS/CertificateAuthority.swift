@@ -51,7 +51,7 @@ package struct CertificateAuthority: Sendable {
             throw Self.damaged(folder)
         }
         try Self.checkTimes(of: certificate, at: Self.certificatePath(folder), now: now)
-        keyWasReadable = TLSFile.makePrivate(Self.keyPath(folder))
+        keyWasReadable = Folder.makePrivate(Self.keyPath(folder))
         pem = try certificate.pem()
         fingerprint = SHA256.hash(data: try certificate.derBytes()).map { Self.hex($0) }.joined()
     }

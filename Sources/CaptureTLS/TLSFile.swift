@@ -19,7 +19,7 @@ enum TLSFile {
         do throws(StoreError) {
             // Nonblocking: opening a FIFO would wait for a writer.
             let file = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
-            guard try file.status().st_mode & S_IFMT == S_IFREG else {
+            guard Folder.isFile(path) else {
                 throw StoreError(.failed, "this isn't a file", place: path, hint: "give the path of a PEM file")
             }
             bytes = try file.bytes(at: 0, upTo: bytesMax + 1)
@@ -116,27 +116,7 @@ enum TLSFile {
     }
 
     /// Returns a text that changes when the file does.
-    static func stamp(of path: String) -> String {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return "none" }
-        #if os(Linux)
-        let (modified, changed) = (status.st_mtim, status.st_ctim)
-        #else
-        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
-        #endif
-        let times = [modified, changed].map { "\($0.tv_sec).\($0.tv_nsec)" }
-        return "\(status.st_dev)-\(status.st_ino)-\(status.st_size)-\(times.joined(separator: "-"))"
-    }
-
-    /// Makes a file accessible to its owner only.
-    ///
-    /// - Returns: Whether others could read or write it until now.
-    static func makePrivate(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return false }
-        _ = chmod(path, status.st_mode & 0o700)
-        return true
-    }
+    static func stamp(of path: String) -> String { StoreDocument.stamp(of: path) ?? "" }
 
     private static let bytesMax = 1 << 20
 }

@@ -1,6 +1,6 @@
 /** The key of this device, and the form that asks for one. */
 import { make } from "/app/core/dom.js";
-import { message } from "/app/core/i18n.js";
+import { message, messageParts } from "/app/core/i18n.js";
 
 const storageName = "capture.key";
 const keyForm = /^[\x21-\x7E]{16,200}$/;
@@ -53,16 +53,16 @@ export function takeKeyFromLink() {
  * @returns {HTMLElement} a form that asks for a key
  */
 export function createConnectForm({ isWrong, onConnected }) {
-    const problem = make("p", { class: "problem", role: "alert", hidden: true, id: "key-problem" });
+    const problem = make("div", { class: "notice error", role: "alert", hidden: true, id: "key-problem" });
     const input = make("input", {
         id: "key", type: "text", autocapitalize: "none", autocomplete: "off", spellcheck: false, "aria-describedby": "key-hint key-problem",
     });
     const form = make("form", { class: "sheet", novalidate: true },
-        make("h2", { text: message(isWrong ? "capture.connect.wrong" : "capture.connect.title") }),
+        make("h1", { text: message(isWrong ? "capture.connect.wrong" : "capture.connect.title") }),
         make("p", { text: message(isWrong ? "capture.connect.wrong-text" : "capture.connect.text") }),
         make("label", { for: "key", text: message("capture.connect.key") }),
         make("div", { class: "paste" }, input, make("button", { type: "submit", class: "primary", text: message("capture.connect.connect") })),
-        make("p", { id: "key-hint", class: "quiet hint", text: message("capture.connect.hint") }), problem);
+        make("p", { id: "key-hint", class: "quiet hint" }, ...messageParts("capture.connect.hint")), problem);
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const text = input.value.trim();

@@ -16,11 +16,15 @@ package enum Folder {
         }
     }
 
-    /// Makes a folder accessible to its owner only, if the file system supports modes.
-    package static func makePrivate(_ path: String) {
+    /// Makes a file or a folder accessible to its owner only, if the file system supports modes.
+    ///
+    /// - Returns: Whether others had access until now.
+    @discardableResult
+    package static func makePrivate(_ path: String) -> Bool {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return }
+        guard stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return false }
         _ = chmod(path, status.st_mode & 0o7700)
+        return true
     }
 
     static func owner(of path: String) -> uid_t? {

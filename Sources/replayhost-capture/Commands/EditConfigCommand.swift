@@ -40,6 +40,10 @@ struct EditConfig: AsyncParsableCommand {
             do {
                 let configuration = try file.write(text, replacing: stamp)
                 return tell(file, configuration)
+            } catch let error as StoreError {
+                copy.keep()
+                Terminal.writeError("your text is kept in \(copy.path)", label: .hint)
+                throw error
             } catch let error as ConfigurationFile.Invalid {
                 ConfigCommand.report(error.faults, "config.yaml")
                 guard Self.asks("Edit again? [Y/n]") else {
@@ -93,7 +97,12 @@ struct EditConfig: AsyncParsableCommand {
             try bytes.withUnsafeBytes { try file.append($0) }
         }
 
-        deinit { unlink(path) }
+        /// Keeps the copy, with what the person has written.
+        func keep() { isKept = true }
+
+        private var isKept = false
+
+        deinit { if !isKept { unlink(path) } }
 
         /// Editors replace the file or write into it.
         func text() throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
