@@ -1,7 +1,5 @@
 """The capture server's page: save URLs, follow their downloads, and open what was saved. The tools are fakes."""
 
-import base64
-import json
 import re
 import shutil
 from types import SimpleNamespace
@@ -327,38 +325,6 @@ def test_page_recovers_when_the_server_was_killed(capture, site, gate, browser, 
     rows = capture.rows()
     assert sorted(each["url"] for each in rows) == sorted([film, guide])
     expect_no_session(capture)
-
-
-def test_device_connects_with_a_key(capture, browser, page):
-    """Where each program needs one, as from the network. A revoked key is asked for again."""
-    browser.allow("401")
-    key = json.loads(capture.command("keys add", "phone", "--json").stdout)["secret"]
-    configuration = capture.store / "capture" / "config.yaml"
-    configuration.write_text("security:\n  require_key: always\n", encoding="utf-8")
-    try:
-        field = page.get_by_label("Key", exact=True)
-        expect(field).to_be_visible()
-        expect(box(page)).to_be_hidden()
-        field.fill("short")
-        page.get_by_role("button", name="Connect").click()
-        expect(page.get_by_role("alert")).to_contain_text("This isn’t a key")
-        assert violations(page) == []
-        field.fill(key)
-        page.get_by_role("button", name="Connect").click()
-        expect(box(page)).to_be_visible()
-        expect(field).to_have_count(0)
-        # The link of the code for the camera, with the key in its fragment.
-        assert capture.command("keys revoke", "phone").returncode == 0
-        expect(page.get_by_role("heading", name="This device’s key doesn’t work any more")).to_be_visible()
-        other = json.loads(capture.command("keys add", "other phone", "--json").stdout)["secret"]
-        payload = json.dumps({"key": other, "lan": "a:1", "protocol": "http", "v": "2.0"}).encode()
-        page.goto(f"{capture.started['address']}/#connect={base64.urlsafe_b64encode(payload).decode().rstrip('=')}")
-        expect(box(page)).to_be_visible()
-        assert page.url == f"{capture.started['address']}/"
-    finally:
-        configuration.unlink()
-        wait_until(lambda: capture.call("GET", "/history")[0] == 200, "no key is needed again")
-        page.evaluate("localStorage.clear()")
 
 
 TITLE = '<script>window.ran = 1</script><img src=x onerror="window.ran = 1"> & \u202egpj.exe\u2066 “done”'
