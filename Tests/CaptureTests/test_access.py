@@ -13,14 +13,19 @@ import ssl
 import subprocess
 
 import pytest
-from capture_host import FAST_RETRIES, CaptureHost
+from capture_host import FAST_RETRIES, SECONDS, CaptureHost
 from fake_tools import FakeTools
 from home_network import SERVER, SERVER_OUTSIDE, HomeNetwork, request, what_is_missing
 from support.places import BINARY
-from support.waiting import wait_until
+from support.waiting import wait_until as wait_until_within
 
 pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
 OPEN = "server:\n  host: 0.0.0.0\n  ssl:\n    enabled: true\n    port: 8443\n"
+
+
+def wait_until(condition, what):
+    """A wait ends when what it waits for happens. The limit only ends a run that would hang."""
+    return wait_until_within(condition, what, SECONDS)
 
 
 class Home:
@@ -287,7 +292,7 @@ def test_http_on_the_encrypted_port_and_silence_do_no_harm(home):
         sockets = [socket.create_connection((SERVER, 8443), 60) for _ in range(40)]
         try:
             # Of one address, no more than 32 are accepted.
-            wait_until(lambda: len(closed_ones(sockets)) == 8, "eight connections are closed")
+            wait_until(lambda: len(closed_ones(sockets)) >= 8, "eight connections are closed")
             return len(closed_ones(sockets))
         finally:
             for one in sockets:
@@ -296,7 +301,7 @@ def test_http_on_the_encrypted_port_and_silence_do_no_harm(home):
     def closed_ones(sockets):
         return select.select(sockets, [], [], 0)[0]
 
-    assert home.network.phone.run(hold) == 8
+    assert home.network.phone.run(hold) >= 8
     wait_until(lambda: is_open(home), "others can connect again")
     assert home.ask("none", "GET", "/health", scheme="https", headers={})[0] == 200
 

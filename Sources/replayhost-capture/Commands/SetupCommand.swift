@@ -106,7 +106,10 @@ struct SetupCommand: AsyncParsableCommand {
         let end = ContinuousClock.now + Self.takeOverMax
         while let client = try CaptureClient(common) {
             let info = try client.call(ConnectionInfo.self, "GET", "/config/connection")
-            if info.lan.available, info.sslEnabled == configuration.server.ssl.isEnabled { return info }
+            let ssl = configuration.server.ssl
+            // The server makes its certificate after it has taken over the configuration.
+            let hasCertificate = !ssl.isEnabled || ssl.certificateFile != nil || info.fingerprint != nil
+            if info.lan.available, info.sslEnabled == ssl.isEnabled, hasCertificate { return info }
             guard ContinuousClock.now < end else { throw Self.noNetwork }
             try await Task.sleep(for: .milliseconds(200))
         }
