@@ -47,8 +47,11 @@ class FakeTools:
 
     def write(self, name, text):
         path = self.bin / name
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o755)
+        # A program that runs, here to tell its version, can't be written into (ETXTBSY), but replaced.
+        new = path.with_name(path.name + ".new")
+        new.write_text(text, encoding="utf-8")
+        new.chmod(0o755)
+        new.replace(path)
 
     def set_version(self, version):
         """What `yt-dlp --version` prints: its date."""
