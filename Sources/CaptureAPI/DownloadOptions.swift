@@ -1,3 +1,5 @@
+import Foundation
+
 /// How to save a URL. What is missing is chosen by the server.
 package struct DownloadOptions: Sendable, Hashable, Codable {
     /// What to keep of a video.
@@ -101,5 +103,15 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
             problems.append(FieldProblem(["body", "options", "audio_quality"], "MP3 audio has at most 48k"))
         }
         return problems
+    }
+}
+
+extension DownloadOptions {
+    /// Returns a value as compact JSON, its keys in order.
+    package static func json(of value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // The values are plain structures of strings and numbers, which always encode.
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

@@ -12,6 +12,9 @@ package struct FieldProblem: Sendable, Hashable, Codable, Error {
     package init(_ loc: [String], _ msg: String, type: String = "value_error") {
         (self.type, self.loc, self.msg) = (type, loc, msg)
     }
+
+    package static let username = FieldProblem(
+        ["body", "username"], "Username must be alphanumeric (letters and numbers only)")
 }
 
 /// The body of `POST /download`.
@@ -53,8 +56,7 @@ package struct DownloadRequest: Sendable, Hashable {
         }
         let username = body.username.map(Username.init) ?? .standard
         if username == nil {
-            problems.append(
-                FieldProblem(["body", "username"], "Username must be alphanumeric (letters and numbers only)"))
+            problems.append(.username)
         }
         if let id = body.clientID, id.unicodeScalars.count > 100 {
             problems.append(FieldProblem(["body", "client_id"], "Client ID must be at most 100 characters"))

@@ -96,12 +96,7 @@ package struct QRPayload: Sendable, Hashable, Codable {
     }
 
     /// As compact JSON, its keys in order.
-    package var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // It has nothing that JSON can't contain.
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
+    package var text: String { DownloadOptions.json(of: self) }
 
     /// The link of a second code, for a phone's camera. The fragment is never sent to a server.
     package var link: String {
@@ -126,27 +121,29 @@ package struct UserDescription: Sendable, Hashable, Codable {
     }
 }
 
-/// A key of a device, without the key.
+/// A key of a device: what is kept of it.
 package struct KeyDescription: Sendable, Hashable, Codable {
     package var id: Int64
     package var name: String
     /// The user whose downloads it adds and sees; `nil` for all.
     package var username: String?
-    package var admin: Bool
+    package var isAdministrator: Bool
     package var createdAt: String
+    /// To the minute; `nil` if it was never used.
     package var lastUsedAt: String?
     package var revokedAt: String?
 
     package init(
-        id: Int64, name: String, username: String?, admin: Bool, createdAt: String, lastUsedAt: String?,
+        id: Int64, name: String, username: String?, isAdministrator: Bool, createdAt: String, lastUsedAt: String?,
         revokedAt: String?
     ) {
-        (self.id, self.name, self.username, self.admin) = (id, name, username, admin)
+        (self.id, self.name, self.username, self.isAdministrator) = (id, name, username, isAdministrator)
         (self.createdAt, self.lastUsedAt, self.revokedAt) = (createdAt, lastUsedAt, revokedAt)
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, username, admin
+        case id, name, username
+        case isAdministrator = "admin"
         case createdAt = "created_at"
         case lastUsedAt = "last_used_at"
         case revokedAt = "revoked_at"
@@ -158,7 +155,7 @@ package struct KeyDescription: Sendable, Hashable, Codable {
         try keys.encode(id, forKey: .id)
         try keys.encode(name, forKey: .name)
         try keys.encode(username, forKey: .username)
-        try keys.encode(admin, forKey: .admin)
+        try keys.encode(isAdministrator, forKey: .isAdministrator)
         try keys.encode(createdAt, forKey: .createdAt)
         try keys.encode(lastUsedAt, forKey: .lastUsedAt)
         try keys.encode(revokedAt, forKey: .revokedAt)
@@ -175,8 +172,8 @@ package struct SetupAnswer: Sendable, Hashable, Codable {
     /// The link of the code for a phone's camera.
     package var link: String
 
-    package init(key: KeyDescription, secret: String, payload: String, link: String) {
-        (self.key, self.secret, self.payload, self.link) = (key, secret, payload, link)
+    package init(_ key: KeyDescription, secret: String, _ payload: QRPayload) {
+        (self.key, self.secret, self.payload, link) = (key, secret, payload.text, payload.link)
     }
 }
 

@@ -25,7 +25,7 @@ package final class CaptureService: Sendable {
     let keys: APIKeys
     let network: ServerNetwork
     /// What the administrator's programs on this computer send.
-    private let token = APIKeys.randomText()
+    private let token = ReplayServer.randomToken()
     /// One check after the other.
     let checks = SerialQueue()
     private let running = Running()
@@ -48,7 +48,7 @@ package final class CaptureService: Sendable {
         self.logger = logger
         toolVersions = ToolVersions(toolbox)
         queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout), rules: current.value.rules)
-        keys = APIKeys(queue.database.pool)
+        keys = APIKeys(queue.database)
         logs = DownloadLogs(layout: layout)
         hosts = HostPolicy(port: port, origins: .ports)
         network = ServerNetwork(certificatesIn: layout.certificates, logger: logger)
@@ -141,6 +141,12 @@ package final class CaptureService: Sendable {
         await running.stop()
         await network
         file.remove()
+    }
+
+    /// Returns the download with an ID. Another user's isn't told apart from one that doesn't exist.
+    func row(_ id: String, for caller: Caller) async throws -> DownloadRow {
+        guard let row = try await queue.row(id.lowercased()), caller.sees(row) else { throw RequestFailure.noDownload }
+        return row
     }
 
     /// Returns downloads as clients see them.

@@ -17,7 +17,7 @@ package struct CertificateFiles: Sendable, Hashable {
     static let warningDays = 14
 
     /// A text that changes when one of the files does.
-    var stamp: String { "\(TLSFile.stamp(of: certificatePath)) \(TLSFile.stamp(of: keyPath))" }
+    var stamp: String { [certificatePath, keyPath].map { StoreDocument.stamp(of: $0) ?? "" }.joined(separator: " ") }
 
     /// Reads and checks both files.
     ///

@@ -115,8 +115,5 @@ enum TLSFile {
         try result.get()
     }
 
-    /// Returns a text that changes when the file does.
-    static func stamp(of path: String) -> String { StoreDocument.stamp(of: path) ?? "" }
-
     private static let bytesMax = 1 << 20
 }

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
 import Glibc
@@ -33,7 +33,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address in its shortest form. RFC 5952.
     package var description: String { socketAddress(port: 0)?.ipAddress ?? "" }
 
-    func socketAddress(port: Int) -> SocketAddress? {
+    package func socketAddress(port: Int) -> SocketAddress? {
         try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: port)
     }
 

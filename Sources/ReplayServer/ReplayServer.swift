@@ -130,8 +130,8 @@ package struct ReplayServer: Sendable {
         return try await PortListener(on: port, channel: channel, logger: logger)
     }
 
-    /// Returns 64 random hex digits.
-    private static func randomToken() -> String {
+    /// Returns 64 random hex digits: 256 bits of the system's generator, which can't be predicted.
+    package static func randomToken() -> String {
         (0..<4).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits

@@ -12,7 +12,7 @@ import ssl
 import subprocess
 from urllib.parse import urlsplit
 
-from ways.network import Namespace, what_is_missing
+from ways.network import CLEANER, Namespace, Network, what_is_missing
 
 __all__ = ["HomeNetwork", "what_is_missing"]
 
@@ -33,8 +33,6 @@ ip -n phone link set eth0 up
 ip -n internet link set lo up
 ip -n internet link set eth0 up
 """
-# Removes the namespaces when the test is over, however it ends.
-CLEANER = "read line; for name in {names}; do ip netns del $name; done"
 
 
 class HomeNetwork:
@@ -47,22 +45,17 @@ class HomeNetwork:
             ["/bin/sh", "-c", CLEANER.format(names=" ".join(names.values()))], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True)
         for place, name in names.items():
-            self.call(f"ip netns add {name}")
+            Network.call(f"ip netns add {name}")
             setattr(self, place, Namespace(name))
         for line in SETUP.strip().splitlines():
             words = [names.get(word, word) for word in line.split()]
-            self.call(" ".join(words))
-
-    @staticmethod
-    def call(line):
-        result = subprocess.run(line.split(), capture_output=True, text=True)
-        assert result.returncode == 0, f"{line}: {result.stderr}"
+            Network.call(" ".join(words))
 
     def change_address(self, old, new):
         """Gives the server another address at home, as a router does."""
         name = self.server.name
-        self.call(f"ip -n {name} addr del {old}/24 dev home0")
-        self.call(f"ip -n {name} addr add {new}/24 dev home0")
+        Network.call(f"ip -n {name} addr del {old}/24 dev home0")
+        Network.call(f"ip -n {name} addr add {new}/24 dev home0")
 
     def close(self):
         for place in PLACES:

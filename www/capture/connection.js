@@ -8,7 +8,7 @@ const keyForm = /^[\x21-\x7E]{16,200}$/;
 /** @returns {string} the key; empty without one */
 export function key() {
     try {
-        return localStorage.getItem(storageName) ?? "";
+        return localStorage.getItem(storageName) ?? inMemory;
     } catch {
         return inMemory;
     }

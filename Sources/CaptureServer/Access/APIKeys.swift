@@ -3,26 +3,16 @@ package import CaptureAPI
 import Crypto
 package import Foundation
 package import GRDB
+import ReplayServer
+import WebArchive
 
-/// A key of a device: what is kept of it.
-package struct APIKey: Sendable, Hashable, FetchableRecord {
-    package let id: Int64
-    /// What the person calls the device.
-    package let name: String
-    /// The user whose downloads it adds and sees; `nil` for all.
-    package let username: String?
-    package let isAdministrator: Bool
-    package let createdAt: String
-    /// To the minute; `nil` if it was never used.
-    package let lastUsedAt: String?
-    package let revokedAt: String?
-
+extension KeyDescription: FetchableRecord {
     static let columns = "id, name, username, role = 'administrator', created_at, last_used_at, revoked_at"
 
     package init(row: Row) {
-        (id, name, username) = (row[0], row[1], row[2])
-        isAdministrator = row[3]
-        (createdAt, lastUsedAt, revokedAt) = (row[4], row[5], row[6])
+        self.init(
+            id: row[0], name: row[1], username: row[2], isAdministrator: row[3], createdAt: row[4], lastUsedAt: row[5],
+            revokedAt: row[6])
     }
 }
 
@@ -32,17 +22,12 @@ package struct APIKey: Sendable, Hashable, FetchableRecord {
 package struct APIKeys: Sendable {
     private let database: any DatabaseWriter
 
-    init(_ database: any DatabaseWriter) { self.database = database }
-
     /// Opens the keys of a queue that no other process uses.
-    package init(_ database: CaptureDatabase) { self.init(database.pool) }
+    package init(_ database: CaptureDatabase) { self.database = database.pool }
 
     /// Opens the keys of a running server's queue.
     package init(besideServer layout: StoreLayout) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(30)
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON") }
-        self.init(try DatabaseQueue(path: layout.captureDatabase, configuration: configuration))
+        database = try DatabaseQueue(path: layout.captureDatabase, configuration: CaptureDatabase.configuration)
     }
 
     /// Why a key can't be added.
@@ -63,20 +48,16 @@ package struct APIKeys: Sendable {
     /// - Throws: `Problem`, `DatabaseError`.
     package func add(
         _ name: String, user: Username?, isAdministrator: Bool, now: Date = Date()
-    ) throws -> (text: String, key: APIKey) {
+    ) throws -> (text: String, key: KeyDescription) {
         let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
         let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard (1...100).contains(name.count), isPlain else { throw Problem.name }
         guard user == nil || !isAdministrator else { throw Problem.administratorWithUser }
-        let text = Self.randomText()
+        let text = ReplayServer.randomToken()
         let key = try database.write { database in
             let taken = "SELECT count(*) FROM api_keys WHERE name = ? AND revoked_at IS NULL"
             guard try Int.fetchOne(database, sql: taken, arguments: [name]) == 0 else { throw Problem.nameTaken }
-            if let user {
-                try database.execute(
-                    sql: "INSERT INTO users (username, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                    arguments: [user.text, QueueTime.text(now)])
-            }
+            if let user { try DownloadQueue.addUser(user, now: QueueTime.text(now), database) }
             try database.execute(
                 sql: "INSERT INTO api_keys (name, sha256, role, username, created_at) VALUES (?, ?, ?, ?, ?)",
                 arguments: [
@@ -89,13 +70,10 @@ package struct APIKeys: Sendable {
         return (text, key)
     }
 
-    /// Returns 256 random bits in hexadecimal.
-    static func randomText() -> String { SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }.hexText }
-
     /// Returns all keys, the newest first; revoked ones too.
-    package func all() throws -> [APIKey] {
+    package func all() throws -> [KeyDescription] {
         try database.read {
-            try APIKey.fetchAll($0, sql: "SELECT \(APIKey.columns) FROM api_keys ORDER BY id DESC")
+            try KeyDescription.fetchAll($0, sql: "SELECT \(KeyDescription.columns) FROM api_keys ORDER BY id DESC")
         }
     }
 
@@ -117,7 +95,7 @@ package struct APIKeys: Sendable {
     /// Revokes the key with an ID or a name.
     ///
     /// - Returns: The key; `nil` if none that isn't revoked has it.
-    package func revoke(_ nameOrID: String, now: Date = Date()) throws -> APIKey? {
+    package func revoke(_ nameOrID: String, now: Date = Date()) throws -> KeyDescription? {
         try database.write { database in
             let condition = "(name = ? OR CAST(id AS TEXT) = ?) AND revoked_at IS NULL ORDER BY name = ? DESC"
             let arguments: StatementArguments = [nameOrID, nameOrID, nameOrID]
@@ -129,7 +107,7 @@ package struct APIKeys: Sendable {
     }
 
     /// Returns the key with this text, unless it was revoked. Records when it was used.
-    func find(_ text: String, now: Date = Date()) throws -> APIKey? {
+    func find(_ text: String, now: Date = Date()) throws -> KeyDescription? {
         let digest = Self.digest(text)
         let found = try database.read { try Self.key($0, "sha256 = ? AND revoked_at IS NULL", [digest]) }
         guard let found else { return nil }
@@ -144,17 +122,12 @@ package struct APIKeys: Sendable {
     }
 
     /// The comparison with what is kept takes no time that tells about the key: another text has another SHA-256.
-    private static func digest(_ text: String) -> String { Data(SHA256.hash(data: Data(text.utf8))).hexText }
+    private static func digest(_ text: String) -> String { SHA256.hash(data: Data(text.utf8)).hexadecimal }
 
     private static func key(
         _ database: Database, _ condition: String, _ arguments: StatementArguments
-    ) throws -> APIKey? {
-        try APIKey.fetchOne(
-            database, sql: "SELECT \(APIKey.columns) FROM api_keys WHERE \(condition)", arguments: arguments)
+    ) throws -> KeyDescription? {
+        try KeyDescription.fetchOne(
+            database, sql: "SELECT \(KeyDescription.columns) FROM api_keys WHERE \(condition)", arguments: arguments)
     }
-}
-
-extension Data {
-    /// Two hexadecimal digits for each byte.
-    var hexText: String { map { byte in byte < 16 ? "0" + String(byte, radix: 16) : String(byte, radix: 16) }.joined() }
 }

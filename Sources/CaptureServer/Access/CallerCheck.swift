@@ -1,10 +1,8 @@
 import CaptureAPI
-import Crypto
 import EgressGuard
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
 import ReplayServer
 
 /// Determines who sends a request.
@@ -36,8 +34,8 @@ struct CallerCheck: Sendable {
                 .tooManyRequests, "rate_limited", "too many wrong keys from this address; try again later",
                 fields: [.retryAfter: "\(seconds)"])
         }
-        if address.isLoopback, Self.areEqual(key, token) { return Caller(.administrator) }
-        if rules.apiKeys.contains(where: { Self.areEqual(key, $0) }) {
+        if address.isLoopback, key.isSameSecret(as: token) { return Caller(.administrator) }
+        if rules.apiKeys.contains(where: key.isSameSecret) {
             return Caller(.client, limitID: "household")
         }
         guard let found = try await BlockingWork().long({ [keys] in try keys.find(key) }) else {
@@ -84,13 +82,6 @@ struct CallerCheck: Sendable {
     }
 
     private static let queryNames: Set<String> = ["key", "api_key", "apikey", "access_token", "token"]
-
-    /// Compares in a time that doesn't depend on where two texts differ.
-    private static func areEqual(_ one: String, _ other: String) -> Bool {
-        guard !other.isEmpty else { return false }
-        // Digests are compared in constant time.
-        return SHA256.hash(data: Data(one.utf8)) == SHA256.hash(data: Data(other.utf8))
-    }
 
     private static func address(of context: ConnectionContext) -> IPAddress? {
         context.remoteAddress?.ipAddress.flatMap { IPAddress($0) }?.unmapped

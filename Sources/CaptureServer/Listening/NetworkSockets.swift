@@ -1,5 +1,6 @@
 import EgressGuard
 import Foundation
+import NIOCore
 
 #if canImport(Glibc)
 import Glibc
@@ -45,27 +46,7 @@ enum NetworkSockets {
     }
 
     private static func bind(_ descriptor: Int32, _ address: IPAddress, port: Int) -> Bool {
-        let number = in_port_t(truncatingIfNeeded: port).bigEndian
-        if address.isIPv4 {
-            var name = sockaddr_in()
-            name.sin_family = sa_family_t(AF_INET)
-            name.sin_port = number
-            withUnsafeMutableBytes(of: &name.sin_addr) { $0.copyBytes(from: address.bytes) }
-            return withUnsafePointer(to: &name) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    Self.bindSystem(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
-            }
-        }
-        var name = sockaddr_in6()
-        name.sin6_family = sa_family_t(AF_INET6)
-        name.sin6_port = number
-        withUnsafeMutableBytes(of: &name.sin6_addr) { $0.copyBytes(from: address.bytes) }
-        return withUnsafePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Self.bindSystem(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0
-            }
-        }
+        address.socketAddress(port: port)?.withSockAddr { bindSystem(descriptor, $0, socklen_t($1)) == 0 } ?? false
     }
 
     #if canImport(Glibc)

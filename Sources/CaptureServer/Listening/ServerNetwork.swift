@@ -43,8 +43,9 @@ package final class ServerNetwork: Sendable {
 
     /// What doesn't work: ports that are taken, and certificates that can't be used.
     func faults() async -> [String] {
-        let (listeners, fault) = state.withLock { ($0.listeners, $0.certificateFault) }
-        return [fault].compactMap { $0 } + (await listeners?.failures.values.sorted() ?? [])
+        let (listeners, fault, tls) = state.withLock { ($0.listeners, $0.certificateFault, $0.tls) }
+        let warnings = tls?.warnings(now: Date()).map(\.description) ?? []
+        return [fault].compactMap { $0 } + warnings + (await listeners?.failures.values.sorted() ?? [])
     }
 
     /// Begins to answer requests from the network.

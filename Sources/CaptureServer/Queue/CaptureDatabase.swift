@@ -23,16 +23,21 @@ package struct CaptureDatabase: Sendable {
         let path = layout.captureDatabase
         try Folder.create(layout.capture)
         try Self.makePrivate(path)
-        var configuration = Configuration()
-        configuration.label = "capture"
-        configuration.busyMode = .timeout(30)
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON") }
-        pool = try DatabasePool(path: path, configuration: configuration)
+        pool = try DatabasePool(path: path, configuration: Self.configuration)
         // The pool lowers this when it switches to the write-ahead log.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try Self.migrate(pool, path: path)
         commits = CommitQueue(pool)
         SpaceReserve(beside: path).allocate()
+    }
+
+    /// How each process opens the queue to change it.
+    static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "capture"
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON") }
+        return configuration
     }
 
     /// Runs a change. Changes that come at the same time share one flush to the disk.

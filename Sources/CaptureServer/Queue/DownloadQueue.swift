@@ -101,14 +101,20 @@ package struct DownloadQueue: Sendable {
     }
 
     /// - Returns: Whether the user is new.
+    @discardableResult
+    static func addUser(_ user: Username, now: String, _ database: Database) throws -> Bool {
+        try database.execute(
+            sql: "INSERT INTO users (username, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            arguments: [user.text, now])
+        return database.changesCount > 0
+    }
+
+    /// - Returns: Whether the user is new.
     private static func insert(
         _ request: DownloadRequest, id: String, client: String, _ fingerprint: String, now: String,
         _ database: Database
     ) throws -> Bool {
-        try database.execute(
-            sql: "INSERT INTO users (username, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            arguments: [request.username.text, now])
-        let isNewUser = database.changesCount > 0
+        let isNewUser = try addUser(request.username, now: now, database)
         try database.execute(
             sql: """
                 INSERT INTO downloads (

@@ -106,11 +106,4 @@ package enum QueueTime {
 extension DownloadOptions {
     /// The JSON for the column `options`.
     var json: String { Self.json(of: self) }
-
-    static func json(of value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The values are plain structures of strings and numbers, which always encode.
-        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
 }

@@ -34,9 +34,7 @@ struct ConfigurationRoutes: Sendable {
         struct Body: Decodable {
             let text: String
         }
-        guard let body = try? JSONDecoder().decode(Body.self, from: try await DownloadRoutes.body(call.request)) else {
-            throw RequestFailure.notJSON
-        }
+        let body = try await DownloadRoutes.decoded(Body.self, call.request)
         do {
             let file = updates.file
             _ = try await BlockingWork().long { try file.write(Array(body.text.utf8), replacing: file.stamp) }

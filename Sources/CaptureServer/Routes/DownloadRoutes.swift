@@ -59,7 +59,7 @@ struct DownloadRoutes: Sendable {
 
     /// `GET /status/{id}`
     func status(_ id: String, _ caller: Caller) async throws -> Response {
-        try JSONAnswer.response(try await service.download(row(id, caller), for: caller))
+        try JSONAnswer.response(try await service.download(service.row(id, for: caller), for: caller))
     }
 
     /// `GET /history`
@@ -73,7 +73,7 @@ struct DownloadRoutes: Sendable {
     /// `GET /download/{id}/log`
     func log(_ call: CaptureRoutes.Call) async throws -> Response {
         let query = try HistoryQuery(call.parameters.merging(["limit": call.parameters["limit"] ?? "20"]) { $1 })
-        let row = try await row(call.path[1], call.caller)
+        let row = try await service.row(call.path[1], for: call.caller)
         let lines = try await BlockingWork()({ [logs = service.logs] in
             try logs.page(row, offset: query.offset, limit: query.limit)
         })
@@ -82,7 +82,7 @@ struct DownloadRoutes: Sendable {
 
     /// `POST /download/{id}/cancel`
     func cancel(_ call: CaptureRoutes.Call) async throws -> Response {
-        let row = try await row(call.path[1], call.caller)
+        let row = try await service.row(call.path[1], for: call.caller)
         let id = row.downloadID
         var cancelled: DownloadRow?
         do {
@@ -110,7 +110,7 @@ struct DownloadRoutes: Sendable {
         } catch let refusal as DownloadRequest.Refusal {
             throw Self.failure(refusal)
         }
-        let id = try await row(call.path[1], call.caller).downloadID
+        let id = try await service.row(call.path[1], for: call.caller).downloadID
         guard try await queue.retry(id, options: options) else {
             throw RequestFailure(
                 .conflict, "not_possible", "only a download that failed or was cancelled can be retried")
@@ -121,7 +121,7 @@ struct DownloadRoutes: Sendable {
 
     /// `POST /download/{id}/check`: replays the archive once more. The response comes when that is done.
     func check(_ call: CaptureRoutes.Call) async throws -> Response {
-        let row = try await row(call.path[1], call.caller)
+        let row = try await service.row(call.path[1], for: call.caller)
         let file = try await BlockingWork().long { [service] in
             try row.archiveSHA256.flatMap { try service.store.storedArchive(sha256: $0) }.flatMap { archive in
                 archive.sha256.map { (id: archive.id, path: service.store.layout.file($0)) }
@@ -143,7 +143,7 @@ struct DownloadRoutes: Sendable {
 
     /// `DELETE /history/{id}`: removes a download from the list; with `archive` and `file` also what was saved.
     func delete(_ call: CaptureRoutes.Call) async throws -> Response {
-        let id = try await row(call.path[1], call.caller).downloadID
+        let id = try await service.row(call.path[1], for: call.caller).downloadID
         guard let row = try await queue.delete(id) else {
             throw RequestFailure(.conflict, "not_possible", "cancel the download first")
         }
@@ -159,16 +159,10 @@ struct DownloadRoutes: Sendable {
         return try JSONAnswer.response(DownloadAcknowledgement(downloadID: id))
     }
 
-    /// The download of another user isn't told apart from one that doesn't exist.
-    private func row(_ id: String, _ caller: Caller) async throws -> DownloadRow {
-        guard let row = try await queue.row(id.lowercased()), caller.sees(row) else { throw RequestFailure.noDownload }
-        return row
-    }
-
     // Requests
 
     /// Reads a JSON body. The content type is required, because other sites can't send it without a CORS preflight.
-    static func body(_ request: Request, isOptional: Bool = false) async throws -> Data {
+    private static func body(_ request: Request, isOptional: Bool = false) async throws -> Data {
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: bodyBytesMax)
@@ -182,6 +176,16 @@ struct DownloadRoutes: Sendable {
                 .unsupportedMediaType, "unsupported_media_type", "send the body as Content-Type: application/json")
         }
         return Data(body.readableBytesView)
+    }
+
+    /// Reads a JSON body of a type.
+    static func decoded<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
+        let body = try await body(request)
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch is DecodingError {
+            throw RequestFailure.notJSON
+        }
     }
 
     /// Returns `Idempotency-Key`: 1 to 200 visible ASCII characters.

@@ -17,7 +17,7 @@ struct FileRoutes: Sendable {
 
     /// `GET /download/{id}/file`: the media file or document.
     func file(_ call: CaptureRoutes.Call) async throws -> Response {
-        try await file(row(call), call.request)
+        try await file(service.row(call.path[1], for: call.caller), call.request)
     }
 
     private func file(_ row: DownloadRow, _ request: Request) async throws -> Response {
@@ -36,10 +36,7 @@ struct FileRoutes: Sendable {
 
     /// `GET /download/{id}/archive`: the WACZ.
     func archive(_ call: CaptureRoutes.Call) async throws -> Response {
-        try await archive(row(call), call.request)
-    }
-
-    private func archive(_ row: DownloadRow, _ request: Request) async throws -> Response {
+        let row = try await service.row(call.path[1], for: call.caller)
         guard let sha256 = row.archiveSHA256,
             try await BlockingWork()({ [store = service.store] in try store.storedArchive(sha256: sha256) }) != nil
         else {
@@ -47,22 +44,16 @@ struct FileRoutes: Sendable {
         }
         let name = ((row.fileName ?? row.downloadID) as NSString).deletingPathExtension + ".wacz"
         return try await send(
-            service.store.layout.file(sha256), request,
+            service.store.layout.file(sha256), call.request,
             [
                 .contentType: "application/wacz", .contentSecurityPolicy: SecurityHeaders.inert,
                 .contentDisposition: Self.disposition("attachment", name),
             ])
     }
 
-    private func row(_ call: CaptureRoutes.Call) async throws -> DownloadRow {
-        let row = try await service.queue.row(call.path[1].lowercased())
-        guard let row, call.caller.sees(row) else { throw RequestFailure.noDownload }
-        return row
-    }
-
     /// `POST /download/{id}/ticket`: a URL that plays the file without a key, for players that can't send one.
     func ticket(_ call: CaptureRoutes.Call) async throws -> Response {
-        let row = try await row(call)
+        let row = try await service.row(call.path[1], for: call.caller)
         let ticket = service.tickets.make(for: row.downloadID)
         return try JSONAnswer.response(
             FileTicket(

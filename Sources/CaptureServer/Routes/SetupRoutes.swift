@@ -1,4 +1,5 @@
-package import CaptureAPI
+import CaptureAPI
+import CaptureTLS
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -18,7 +19,7 @@ struct SetupRoutes: Sendable {
     func keys(_ call: CaptureRoutes.Call) async throws -> Response {
         try call.caller.requireAdministrator()
         let keys = try await BlockingWork().long { [service] in try service.keys.all() }
-        return try JSONAnswer.response(keys.map(\.description))
+        return try JSONAnswer.response(keys)
     }
 
     /// `DELETE /keys/{id}`
@@ -26,7 +27,7 @@ struct SetupRoutes: Sendable {
         try call.caller.requireAdministrator()
         let key = try await BlockingWork().long { [service] in try service.keys.revoke(call.path[1]) }
         guard let key else { throw RequestFailure(.notFound, "not_found", "no key has this ID, or it was revoked") }
-        return try JSONAnswer.response(key.description)
+        return try JSONAnswer.response(key)
     }
 
     /// `POST /config/setup`: makes a key for a device.
@@ -37,22 +38,16 @@ struct SetupRoutes: Sendable {
             let username: String?
             let admin: Bool?
         }
-        guard let body = try? JSONDecoder().decode(Body.self, from: try await DownloadRoutes.body(call.request)) else {
-            throw RequestFailure.notJSON
-        }
+        let body = try await DownloadRoutes.decoded(Body.self, call.request)
         let user = body.username.flatMap { $0.isEmpty ? nil : $0 }
         let username = user.flatMap { Username($0) }
         guard (user == nil) == (username == nil) else {
-            throw RequestFailure(
-                invalid: [
-                    FieldProblem(
-                        ["body", "username"], "Username must be alphanumeric (letters and numbers only)")
-                ])
+            throw RequestFailure(invalid: [.username])
         }
         guard !service.network.configuration.server.isLoopback else {
             throw RequestFailure(.conflict, "not_possible", "only this computer can connect; set server.host first")
         }
-        let made: (text: String, key: APIKey)
+        let made: (text: String, key: KeyDescription)
         do {
             made = try await BlockingWork().long { [service] in
                 try service.keys.add(body.name, user: username, isAdministrator: body.admin ?? false)
@@ -64,7 +59,7 @@ struct SetupRoutes: Sendable {
             throw RequestFailure(.conflict, "not_possible", "this computer has no address in a network")
         }
         return try JSONAnswer.response(
-            SetupAnswer(key: made.key.description, secret: made.text, payload: payload.text, link: payload.link),
+            SetupAnswer(made.key, secret: made.text, payload),
             status: .created)
     }
 
@@ -80,16 +75,8 @@ struct SetupRoutes: Sendable {
             throw RequestFailure(.notFound, "not_found", "this server has no root certificate of its own")
         }
         return Responses.bytes(
-            Data(pem.utf8), type: "application/x-x509-ca-cert", status: .ok, policy: SecurityHeaders.inert,
+            Data(pem.utf8), type: CertificateAuthority.mediaType, status: .ok, policy: SecurityHeaders.inert,
             fields: [.cacheControl: "no-store", .contentDisposition: "attachment; filename=\"server.crt\""])
-    }
-}
-
-extension APIKey {
-    package var description: KeyDescription {
-        KeyDescription(
-            id: id, name: name, username: username, admin: isAdministrator, createdAt: createdAt,
-            lastUsedAt: lastUsedAt, revokedAt: revokedAt)
     }
 }
 

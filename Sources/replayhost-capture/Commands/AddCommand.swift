@@ -80,21 +80,10 @@ struct AddCommand: AsyncParsableCommand {
 
     /// Finds the running server; without one, opens the queue. Waits for a server that is starting, or another `add`.
     private func place() async throws -> (CaptureClient?, QueueWithoutServer?) {
-        let end = ContinuousClock.now + Self.startTimeMax
-        while true {
-            do {
-                if let client = try CaptureClient(common) { return (client, nil) }
-                return (nil, try await QueueWithoutServer(common))
-            } catch let error as StoreError where ContinuousClock.now < end && Self.isBusy(error) {
-                try await Task.sleep(for: .milliseconds(100))
-            }
+        try await whileServerStarts {
+            if let client = try CaptureClient(common) { return (client, nil) }
+            return (nil, try await QueueWithoutServer(common))
         }
-    }
-
-    private static let startTimeMax = Duration.seconds(60)
-
-    private static func isBusy(_ error: StoreError) -> Bool {
-        error.code == .locked || error.what == RunningServer.starting
     }
 
     /// Returns the body of the request.

@@ -82,8 +82,7 @@ struct EditConfig: AsyncParsableCommand {
 
     /// Asks a yes-or-no question. Without an answer, it's no.
     private static func asks(_ question: String) -> Bool {
-        Terminal.writeError(question)
-        guard let answer = readLine() else { return false }
+        guard let answer = Terminal.answer(to: question) else { return false }
         return ["", "y", "yes"].contains(answer.lowercased())
     }
 

@@ -46,13 +46,15 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            let made = try await KeyStore.open(common).add(name, user: user, isAdministrator: isAdministrator)
+            let made = try await APIKeys.use(common) {
+                try $0.add(name, user: user, isAdministrator: isAdministrator)
+            }
             if common.json {
                 struct Answer: Encodable {
                     let key: KeyDescription
                     let secret: String
                 }
-                return Terminal.write(Terminal.json(Answer(key: made.key.description, secret: made.text)))
+                return Terminal.write(Terminal.json(Answer(key: made.key, secret: made.text)))
             }
             Terminal.write(made.text)
             common.note("Keep it now; it isn't shown again. The device sends it as Authorization: Bearer KEY.")
@@ -72,9 +74,9 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            let keys = try await KeyStore.open(common).all()
+            let keys = try await APIKeys.use(common) { try $0.all() }
             if common.json {
-                for key in keys { Terminal.write(Terminal.json(key.description)) }
+                for key in keys { Terminal.write(Terminal.json(key)) }
                 return
             }
             for key in keys {
@@ -103,12 +105,12 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            guard let key = try await KeyStore.open(common).revoke(name) else {
+            guard let key = try await APIKeys.use(common, { try $0.revoke(name) }) else {
                 throw CommandError(
                     .notFound, code: "not-found", "no key in use has the name or ID \"\(Terminal.safe(name))\"",
                     hint: "run `replayhost-capture keys list` to see all keys")
             }
-            common.tell(key.description, "revoked the key of \(Terminal.safe(key.name))")
+            common.tell(key, "revoked the key of \(Terminal.safe(key.name))")
         }
     }
 }
@@ -128,7 +130,7 @@ struct UsersCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let users = try await KeyStore.open(common).users()
+        let users = try await APIKeys.use(common) { try $0.users() }
         for user in users {
             if common.json {
                 Terminal.write(Terminal.json(user))
@@ -140,52 +142,31 @@ struct UsersCommand: AsyncParsableCommand {
     }
 }
 
-/// The keys of a store, beside a running server or without one.
-struct KeyStore {
-    private let keys: APIKeys
-    /// Held while no server runs, so that none starts meanwhile.
-    private let lock: ServerFile?
-
-    static func open(_ common: CommonOptions) async throws -> KeyStore {
+extension APIKeys {
+    /// Changes or reads the keys of a store, beside a running server or without one.
+    static func use<Value>(_ common: CommonOptions, _ body: (APIKeys) throws -> Value) async throws -> Value {
         let store = try common.openStore(repairing: false)
         try CaptureLayout(store: store.layout, downloads: "").makeFolders()
-        // A server that starts has the lock for a moment before it has a queue.
-        let end = ContinuousClock.now + startTimeMax
-        while true {
-            do {
-                if try RunningServer(at: store.layout.captureServerFile) != nil {
-                    return KeyStore(keys: try APIKeys(besideServer: store.layout), lock: nil)
-                }
-                let lock = try ServerFile(ofCaptureServerIn: store.layout)
-                return KeyStore(keys: APIKeys(try CaptureDatabase(layout: store.layout)), lock: lock)
-            } catch let error as StoreError where ContinuousClock.now < end && isBusy(error) {
-                try await Task.sleep(for: .milliseconds(100))
+        return try await whileServerStarts {
+            if try RunningServer(at: store.layout.captureServerFile) != nil {
+                return try body(APIKeys(besideServer: store.layout))
             }
+            // No server starts meanwhile.
+            let lock = try ServerFile(ofCaptureServerIn: store.layout)
+            return try withExtendedLifetime(lock) { try body(APIKeys(CaptureDatabase(layout: store.layout))) }
         }
     }
 
-    private static let startTimeMax = Duration.seconds(60)
-
-    private static func isBusy(_ error: StoreError) -> Bool {
-        error.code == .locked || error.what == RunningServer.starting
-    }
-
     /// - Throws: `CommandError` for a name or a user that can't be used.
-    func add(_ name: String, user: String?, isAdministrator: Bool) throws -> (text: String, key: APIKey) {
+    func add(_ name: String, user: String?, isAdministrator: Bool) throws -> (text: String, key: KeyDescription) {
         let username = user.flatMap { Username($0) }
         guard (user == nil) == (username == nil) else {
             throw CommandError(usage: "a user's name has letters and digits only", hint: "use --user NAME")
         }
         do {
-            return try keys.add(name, user: username, isAdministrator: isAdministrator)
-        } catch let problem as APIKeys.Problem {
+            return try add(name, user: username, isAdministrator: isAdministrator)
+        } catch let problem as Problem {
             throw CommandError(.failed, code: "invalid-key", problem.sentence)
         }
     }
-
-    func all() throws -> [APIKey] { try keys.all() }
-
-    func revoke(_ name: String) throws -> APIKey? { try keys.revoke(name) }
-
-    func users() throws -> [UserDescription] { try keys.users() }
 }

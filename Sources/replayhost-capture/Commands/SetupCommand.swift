@@ -47,14 +47,14 @@ struct SetupCommand: AsyncParsableCommand {
         try layout.makeFolders()
         let configuration = try openNetwork()
         let connection = try await connection(configuration, layout)
-        let made = try await KeyStore.open(common).add(name, user: user, isAdministrator: isAdministrator)
+        let made = try await APIKeys.use(common) {
+            try $0.add(name, user: user, isAdministrator: isAdministrator)
+        }
         guard let payload = QRPayload(connection, key: made.text) else { throw Self.noNetwork }
         if let png { try write(payload, png) }
         if common.json {
             return Terminal.write(
-                Terminal.json(
-                    SetupAnswer(
-                        key: made.key.description, secret: made.text, payload: payload.text, link: payload.link)))
+                Terminal.json(SetupAnswer(made.key, secret: made.text, payload)))
         }
         try show(payload, connection)
     }
