@@ -34,72 +34,63 @@ package struct DownloadReceipt: Sendable, Hashable, Codable {
 /// How far the current attempt is.
 package struct DownloadProgress: Sendable, Hashable, Codable {
     /// From 0 to 100; `nil` if the total isn't known.
-    package var percent: Double?
+    @NullWritten package var percent: Double?
     package var bytes: UInt64
     /// In bytes; `nil` if it isn't known.
-    package var total: UInt64?
+    @NullWritten package var total: UInt64?
     /// In bytes a second.
-    package var speed: UInt64?
+    @NullWritten package var speed: UInt64?
     /// The time left, in seconds.
-    package var eta: Int?
+    @NullWritten package var eta: Int?
 
     package init(percent: Double? = nil, bytes: UInt64, total: UInt64?, speed: UInt64? = nil, eta: Int? = nil) {
         (self.percent, self.bytes, self.total, self.speed, self.eta) = (percent, bytes, total, speed, eta)
     }
 
-    /// Nulls are written.
-    package func encode(to encoder: any Encoder) throws {
-        var keys = encoder.container(keyedBy: CodingKeys.self)
-        try keys.encode(percent, forKey: .percent)
-        try keys.encode(bytes, forKey: .bytes)
-        try keys.encode(total, forKey: .total)
-        try keys.encode(speed, forKey: .speed)
-        try keys.encode(eta, forKey: .eta)
-    }
 }
 
 /// A download: the answer of `GET /status/{id}` and an item of `GET /history`. Times are ISO 8601 in UTC, without fractions.
-package struct Download: Sendable, Hashable, Decodable {
+package struct Download: Sendable, Hashable, Codable {
     package var downloadID: String
     package var url: String
     package var status: DownloadStatus
     package var username: String
     package var genre: Genre
     package var submittedAt: String
-    package var startedAt: String?
-    package var completedAt: String?
+    @NullWritten package var startedAt: String?
+    @NullWritten package var completedAt: String?
     /// The name of the media file or document, without its folder.
-    package var filePath: String?
+    @NullWritten package var filePath: String?
     /// In bytes.
-    package var fileSize: UInt64?
-    package var errorMessage: String?
-    package var genreDetectionError: String?
+    @NullWritten package var fileSize: UInt64?
+    @NullWritten package var errorMessage: String?
+    @NullWritten package var genreDetectionError: String?
 
     // What this server adds to the published contract:
 
     package var state: DownloadState
-    package var stage: DownloadStage?
-    package var title: String?
+    @NullWritten package var stage: DownloadStage?
+    @NullWritten package var title: String?
     package var service: String
-    package var progress: DownloadProgress?
+    @NullWritten package var progress: DownloadProgress?
     /// The number of attempts so far.
     package var attempt: Int
     /// The time before which there is no further attempt.
-    package var notBefore: String?
-    package var waitingFor: WaitReason?
+    @NullWritten package var notBefore: String?
+    @NullWritten package var waitingFor: WaitReason?
     /// The ID of the archive in the library.
-    package var archive: String?
+    @NullWritten package var archive: String?
     /// The URL at which the archive opens.
-    package var replayURL: String?
-    package var logID: String?
-    package var clientID: String?
-    package var errorCode: String?
+    @NullWritten package var replayURL: String?
+    @NullWritten package var logID: String?
+    @NullWritten package var clientID: String?
+    @NullWritten package var errorCode: String?
     /// Whether the site refused the wanted quality, so that the default was saved.
     package var qualityFallback: Bool
     /// What is missing: a limit that was reached, or the half that failed. `nil` if nothing is.
-    package var incomplete: String?
+    @NullWritten package var incomplete: String?
     /// What was seen when the archive was replayed; `nil` if that wasn't tried.
-    package var replayCheck: String?
+    @NullWritten package var replayCheck: String?
     package var options: DownloadOptions
 
     package init(
@@ -112,7 +103,7 @@ package struct Download: Sendable, Hashable, Decodable {
         (attempt, qualityFallback, options) = (0, false, DownloadOptions())
     }
 
-    fileprivate enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey {
         case url, status, username, genre, state, stage, title, service, progress, attempt, archive, options, incomplete
         case downloadID = "download_id"
         case submittedAt = "submitted_at"
@@ -133,60 +124,17 @@ package struct Download: Sendable, Hashable, Decodable {
     }
 }
 
-extension Download: Encodable {
-    /// Nulls are written, as in the published bodies.
-    package func encode(to encoder: any Encoder) throws {
-        var keys = encoder.container(keyedBy: CodingKeys.self)
-        try keys.encode(downloadID, forKey: .downloadID)
-        try keys.encode(url, forKey: .url)
-        try keys.encode(status, forKey: .status)
-        try keys.encode(username, forKey: .username)
-        try keys.encode(genre, forKey: .genre)
-        try keys.encode(submittedAt, forKey: .submittedAt)
-        try keys.encode(startedAt, forKey: .startedAt)
-        try keys.encode(completedAt, forKey: .completedAt)
-        try keys.encode(filePath, forKey: .filePath)
-        try keys.encode(fileSize, forKey: .fileSize)
-        try keys.encode(errorMessage, forKey: .errorMessage)
-        try keys.encode(genreDetectionError, forKey: .genreDetectionError)
-        try keys.encode(state, forKey: .state)
-        try keys.encode(stage, forKey: .stage)
-        try keys.encode(title, forKey: .title)
-        try keys.encode(service, forKey: .service)
-        try keys.encode(progress, forKey: .progress)
-        try keys.encode(attempt, forKey: .attempt)
-        try keys.encode(notBefore, forKey: .notBefore)
-        try keys.encode(waitingFor, forKey: .waitingFor)
-        try keys.encode(archive, forKey: .archive)
-        try keys.encode(replayURL, forKey: .replayURL)
-        try keys.encode(logID, forKey: .logID)
-        try keys.encode(clientID, forKey: .clientID)
-        try keys.encode(errorCode, forKey: .errorCode)
-        try keys.encode(qualityFallback, forKey: .qualityFallback)
-        try keys.encode(incomplete, forKey: .incomplete)
-        try keys.encode(replayCheck, forKey: .replayCheck)
-        try keys.encode(options, forKey: .options)
-    }
-}
-
 /// A program that saving needs.
 package struct ToolDescription: Sendable, Hashable, Codable {
     package var name: String
     /// `nil` if it isn't installed, or doesn't start.
-    package var version: String?
-    package var path: String?
+    @NullWritten package var version: String?
+    @NullWritten package var path: String?
 
     package init(name: String, version: String?, path: String?) {
         (self.name, self.version, self.path) = (name, version, path)
     }
 
-    /// Nulls are written.
-    package func encode(to encoder: any Encoder) throws {
-        var keys = encoder.container(keyedBy: CodingKeys.self)
-        try keys.encode(name, forKey: .name)
-        try keys.encode(version, forKey: .version)
-        try keys.encode(path, forKey: .path)
-    }
 }
 
 /// The answer of `GET /health`.
@@ -209,7 +157,7 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
         package var queued: Int
         package var running: Int
         /// What all queued downloads wait for.
-        package var waitingFor: WaitReason?
+        @NullWritten package var waitingFor: WaitReason?
 
         package init(queued: Int, running: Int, waitingFor: WaitReason?) {
             (self.queued, self.running, self.waitingFor) = (queued, running, waitingFor)
@@ -220,29 +168,16 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
             case waitingFor = "waiting_for"
         }
 
-        /// Nulls are written.
-        package func encode(to encoder: any Encoder) throws {
-            var keys = encoder.container(keyedBy: CodingKeys.self)
-            try keys.encode(queued, forKey: .queued)
-            try keys.encode(running, forKey: .running)
-            try keys.encode(waitingFor, forKey: .waitingFor)
-        }
     }
 
     package struct Isolation: Sendable, Hashable, Codable {
         /// Whether tools see nothing of this computer but their programs, and reach nothing but the guard.
         package var confined: Bool
         /// Why not; `nil` if they are confined.
-        package var reason: String?
+        @NullWritten package var reason: String?
 
         package init(reason: String?) { (confined, self.reason) = (reason == nil, reason) }
 
-        /// Nulls are written.
-        package func encode(to encoder: any Encoder) throws {
-            var keys = encoder.container(keyedBy: CodingKeys.self)
-            try keys.encode(confined, forKey: .confined)
-            try keys.encode(reason, forKey: .reason)
-        }
     }
 
     package var status = "healthy"
@@ -256,7 +191,7 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
     package var isolation: Isolation
     package var queue: Queue
     /// The URL of the library; `nil` while it doesn't run.
-    package var library: String?
+    @NullWritten package var library: String?
 
     package init(
         timestamp: String, database: Database, software: String, tools: [ToolDescription],
@@ -266,19 +201,6 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
         (self.tools, self.isolation, self.queue, self.library) = (tools, isolation, queue, library)
     }
 
-    /// Nulls are written.
-    package func encode(to encoder: any Encoder) throws {
-        var keys = encoder.container(keyedBy: CodingKeys.self)
-        try keys.encode(status, forKey: .status)
-        try keys.encode(timestamp, forKey: .timestamp)
-        try keys.encode(version, forKey: .version)
-        try keys.encode(database, forKey: .database)
-        try keys.encode(software, forKey: .software)
-        try keys.encode(tools, forKey: .tools)
-        try keys.encode(isolation, forKey: .isolation)
-        try keys.encode(queue, forKey: .queue)
-        try keys.encode(library, forKey: .library)
-    }
 }
 
 /// A page of a download's log.

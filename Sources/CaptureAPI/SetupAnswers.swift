@@ -3,21 +3,14 @@ import Foundation
 /// The answer of `GET /config/connection`: how clients reach the server.
 package struct ConnectionInfo: Sendable, Hashable, Codable {
     package struct Place: Sendable, Hashable, Codable {
-        package var ip: String?
-        package var url: String?
+        @NullWritten package var ip: String?
+        @NullWritten package var url: String?
         package var available: Bool
 
         package init(ip: String?, url: String?, available: Bool) {
             (self.ip, self.url, self.available) = (ip, url, available)
         }
 
-        /// Nulls are written.
-        package func encode(to encoder: any Encoder) throws {
-            var keys = encoder.container(keyedBy: CodingKeys.self)
-            try keys.encode(ip, forKey: .ip)
-            try keys.encode(url, forKey: .url)
-            try keys.encode(available, forKey: .available)
-        }
     }
 
     package var serverName: String
@@ -30,11 +23,11 @@ package struct ConnectionInfo: Sendable, Hashable, Codable {
     package var `protocol`: String
     package var sslEnabled: Bool
     /// A household key, for the administrator only.
-    package var apiKey: String?
+    @NullWritten package var apiKey: String?
     package var supportedGenres = ["tiktok", "instagram", "youtube", "pdf", "ebook"]
     package var setupTimestamp: String
     /// The SHA-256 of the root certificate; `nil` without TLS, and with a certificate of another authority.
-    package var fingerprint: String?
+    @NullWritten package var fingerprint: String?
 
     package init(
         serverName: String, lan: Place, wan: Place, port: Int, `protocol`: String, sslEnabled: Bool, apiKey: String?,
@@ -54,21 +47,6 @@ package struct ConnectionInfo: Sendable, Hashable, Codable {
         case setupTimestamp = "setup_timestamp"
     }
 
-    /// Nulls are written.
-    package func encode(to encoder: any Encoder) throws {
-        var keys = encoder.container(keyedBy: CodingKeys.self)
-        try keys.encode(serverName, forKey: .serverName)
-        try keys.encode(version, forKey: .version)
-        try keys.encode(lan, forKey: .lan)
-        try keys.encode(wan, forKey: .wan)
-        try keys.encode(port, forKey: .port)
-        try keys.encode(`protocol`, forKey: .protocol)
-        try keys.encode(sslEnabled, forKey: .sslEnabled)
-        try keys.encode(apiKey, forKey: .apiKey)
-        try keys.encode(supportedGenres, forKey: .supportedGenres)
-        try keys.encode(setupTimestamp, forKey: .setupTimestamp)
-        try keys.encode(fingerprint, forKey: .fingerprint)
-    }
 }
 
 /// The content of the QR code that connects a phone, as published. What is unset is left out.
@@ -126,12 +104,12 @@ package struct KeyDescription: Sendable, Hashable, Codable {
     package var id: Int64
     package var name: String
     /// The user whose downloads it adds and sees; `nil` for all.
-    package var username: String?
+    @NullWritten package var username: String?
     package var isAdministrator: Bool
     package var createdAt: String
     /// To the minute; `nil` if it was never used.
-    package var lastUsedAt: String?
-    package var revokedAt: String?
+    @NullWritten package var lastUsedAt: String?
+    @NullWritten package var revokedAt: String?
 
     package init(
         id: Int64, name: String, username: String?, isAdministrator: Bool, createdAt: String, lastUsedAt: String?,
@@ -149,17 +127,6 @@ package struct KeyDescription: Sendable, Hashable, Codable {
         case revokedAt = "revoked_at"
     }
 
-    /// Nulls are written.
-    package func encode(to encoder: any Encoder) throws {
-        var keys = encoder.container(keyedBy: CodingKeys.self)
-        try keys.encode(id, forKey: .id)
-        try keys.encode(name, forKey: .name)
-        try keys.encode(username, forKey: .username)
-        try keys.encode(isAdministrator, forKey: .isAdministrator)
-        try keys.encode(createdAt, forKey: .createdAt)
-        try keys.encode(lastUsedAt, forKey: .lastUsedAt)
-        try keys.encode(revokedAt, forKey: .revokedAt)
-    }
 }
 
 /// The answer of `POST /config/setup`: what connects a phone. Nothing shows the key again.

@@ -1,0 +1,26 @@
+/// A property that is written as null when it has no value, as in the published bodies, instead of being left out.
+@propertyWrapper
+package struct NullWritten<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
+    package var wrappedValue: Value?
+
+    package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+    package init() { wrappedValue = nil }
+
+    package init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        wrappedValue = value.decodeNil() ? nil : try value.decode(Value.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(wrappedValue)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A property that is left out has no value either.
+    func decode<Value>(_ type: NullWritten<Value>.Type, forKey key: Key) throws -> NullWritten<Value> {
+        try decodeIfPresent(type, forKey: key) ?? NullWritten()
+    }
+}
