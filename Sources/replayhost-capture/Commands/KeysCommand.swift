@@ -36,11 +36,11 @@ struct KeysCommand: ParsableCommand {
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The user whose downloads the device adds and sees (default: the user that each request names).",
+                "The user whose downloads the device adds and sees (default: sees all; each request can name a user).",
                 valueName: "name"))
         var user: String?
 
-        @Flag(name: .customLong("admin"), help: "Let the device change everything, over https.")
+        @Flag(name: .customLong("admin"), help: "Also let the device change keys and the configuration, over https.")
         var isAdministrator = false
 
         @OptionGroup var common: CommonOptions
@@ -121,7 +121,7 @@ struct UsersCommand: AsyncParsableCommand {
         commandName: "users",
         abstract: "List the users, and how much each has saved.",
         discussion: """
-            A user begins to exist with the first download or key. Each has a folder.
+            A user is created with their first download or key, and has a folder of their own.
 
             Example:
               replayhost-capture users

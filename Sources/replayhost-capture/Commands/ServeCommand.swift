@@ -15,7 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the server that saves URLs.",
         discussion: """
-            Listens on 127.0.0.1 and ::1 only, until `replayhost-capture setup` connects a device in your network. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
+            Listens on 127.0.0.1 and ::1 only, until `replayhost-capture setup` connects a device on your network. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
             running downloads continue at the next start. On Linux, only you, root and the user who ran sudo can connect, unless you \
             add --allow-user or --allow-other-users. `replayhost-capture config` sets defaults for these options.
 

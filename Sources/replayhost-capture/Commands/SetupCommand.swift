@@ -9,10 +9,10 @@ import Foundation
 struct SetupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "setup",
-        abstract: "Connect a phone, or another device in your network.",
+        abstract: "Connect a phone, or another device on your network.",
         discussion: """
-            Makes a key for the device, and shows two codes: one for apps, one for the device's camera. The first time, it asks \
-            whether devices in your network may connect at all. docs/network.md has the steps on the device.
+            Makes a key for the device, and shows two QR codes: one for apps, one for the device's camera. The first time, it asks \
+            whether devices on your network may connect at all. docs/network.md has the steps on the device.
 
             Example:
               replayhost-capture setup --name "Ana's phone" --user ana
@@ -24,10 +24,11 @@ struct SetupCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The user whose downloads the device adds and sees (default: those of all).", valueName: "name"))
+            "The user whose downloads the device adds and sees (default: sees all; each request can name a user).",
+            valueName: "name"))
     var user: String?
 
-    @Flag(name: .customLong("admin"), help: "Let the device change everything, over https.")
+    @Flag(name: .customLong("admin"), help: "Also let the device change keys and the configuration, over https.")
     var isAdministrator = false
 
     @Option(
@@ -36,7 +37,7 @@ struct SetupCommand: AsyncParsableCommand {
     )
     var png: String?
 
-    @Flag(name: [.customShort("y"), .long], help: "Let devices connect without asking.")
+    @Flag(name: [.customShort("y"), .long], help: "Don't ask; let devices on your network connect.")
     var yes = false
 
     @OptionGroup var common: CommonOptions
@@ -82,7 +83,7 @@ struct SetupCommand: AsyncParsableCommand {
                 hint: "set server.host to 0.0.0.0 and server.ssl.enabled to true with `replayhost-capture config edit`")
         }
         let values = try file.write(Array(text.utf8), replacing: stamp)
-        common.note("Devices in your network can connect with a key. To undo: `replayhost-capture config restore`.")
+        common.note("Devices on your network can connect with a key. To undo: `replayhost-capture config restore`.")
         return values
     }
 
@@ -90,7 +91,7 @@ struct SetupCommand: AsyncParsableCommand {
         Terminal.writeError("So far, only programs on this computer can connect to the server.")
         guard
             let answer = Terminal.answer(
-                to: "Let devices in your network connect, each with a key, and encrypted? [y/N]")
+                to: "Let devices on your network connect, each with a key, and encrypted? [y/N]")
         else {
             throw CommandError(
                 .failed, code: "no-confirmation", "can't ask for confirmation here", hint: "add --yes to allow it")
@@ -134,7 +135,7 @@ struct SetupCommand: AsyncParsableCommand {
         Terminal.writeColoured(try QRCode(payload.text).terminalText(isColoured: isColoured))
         Terminal.write("For the device's camera:")
         Terminal.writeColoured(try QRCode(payload.link).terminalText(isColoured: isColoured))
-        Terminal.write("Address: \(place)")
+        Terminal.write("URL:     \(place)")
         Terminal.write("Key:     \(payload.key ?? "")")
         if let fingerprint = payload.fp {
             Terminal.write("Certificate (SHA-256): \(fingerprint)")
