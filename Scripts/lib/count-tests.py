@@ -1,4 +1,4 @@
-"""Counts what Scripts/test or Scripts/sanitize ran: one line for each suite, then the sum. Exits 1 unless all is well.
+"""Counts what Scripts/test or Scripts/sanitize ran: failed tests, one line for each suite, then the sum. Exits 1 unless all is well.
 
 The argument is the folder of results: NAME.code and NAME.log of each runner, NAME.xml of pytest.
 """
@@ -11,12 +11,14 @@ from xml.etree import ElementTree
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 RUN = re.compile(r"Test run with (\d+) tests? in \d+ suites? (passed|failed) after")
 # A test's own line; those of its suite, of the run and of its single arguments are left out.
+ISSUE = re.compile(r"^\S+ (?:Test|Suite) .+ recorded an issue ")
 TEST = re.compile(r"^\S+ Test (?!run |case )(?:\"(?P<title>.+?)\"|(?P<name>\S+\(.*?\))) .*?(?P<end>passed after|failed after|skipped)")
 
 
 class Suite:
-    def __init__(self, name, passed=0, failed=0, skipped=0, remark=""):
+    def __init__(self, name, passed=0, failed=0, skipped=0, remark="", failures=()):
         self.name, self.passed, self.failed, self.skipped, self.remark = name, passed, failed, skipped, remark
+        self.failures = list(failures)
 
     def __str__(self):
         return f"{self.name}: {counts(self.passed, self.failed, self.skipped)}{self.remark and f' ({self.remark})'}"
@@ -40,12 +42,13 @@ def swift_suite(name, log, code):
     run = next((match for line in lines if (match := RUN.search(line))), None)
     ends = [match["end"] for line in lines if (match := TEST.search(line))]
     failed, skipped = ends.count("failed after"), ends.count("skipped")
+    failures = [line for line in lines if ISSUE.search(line)]
     if run is None:
         passed = ends.count("passed after")
-        return Suite(name, passed, failed + 1, skipped, f"the runner ended with code {code} before its count")
+        return Suite(name, passed, failed + 1, skipped, f"the runner ended with code {code} before its count", failures)
     if run[2] == "failed":
         failed = max(failed, 1)
-    return settled(Suite(name, max(int(run[1]) - failed - skipped, 0), failed, skipped), code)
+    return settled(Suite(name, max(int(run[1]) - failed - skipped, 0), failed, skipped, failures=failures), code)
 
 
 def pytest_suite(name, report, code):
@@ -58,6 +61,10 @@ def pytest_suite(name, report, code):
         suite.failed += int(part.get("failures", 0)) + int(part.get("errors", 0))
         suite.skipped += int(part.get("skipped", 0))
         suite.passed += int(part.get("tests", 0))
+        for case in part.iter("testcase"):
+            found = case.find("failure") if case.find("failure") is not None else case.find("error")
+            if found is not None:
+                suite.failures.append(f"{case.get('classname')}::{case.get('name')}: {found.get('message', '')}")
     suite.passed -= suite.failed + suite.skipped
     return settled(suite, code)
 
@@ -89,6 +96,10 @@ def main():
     names = [name for name in TITLES if name in runs] + sorted(runs - TITLES.keys())
     suites = [suite for name in names for suite in suites_of(name, results)]
     print()
+    # Here, too, since the end of a long output is what is kept of it.
+    for suite in suites:
+        for failure in suite.failures[:20]:
+            print(f"{suite.name}: failed: {' '.join(failure.split())[:300]}")
     for suite in suites:
         print(suite)
     failed = sum(suite.failed for suite in suites)

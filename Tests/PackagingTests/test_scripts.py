@@ -9,6 +9,7 @@ import pytest
 from support.places import CHECKOUT
 
 SCRIPTS = sorted((CHECKOUT / "Scripts" / "lib").glob("*.py"))
+COUNT = CHECKOUT / "Scripts" / "lib" / "count-tests.py"
 OWN = {script.stem for script in SCRIPTS} | {"writers"}
 
 
@@ -36,9 +37,23 @@ def test_every_run_is_counted(tmp_path, name, failures, code):
     """Also a run whose name the count doesn't know."""
     (tmp_path / f"{name}.code").write_text(str(code))
     (tmp_path / f"{name}.log").write_text("")
+    case = '<testcase classname="a.b" name="c"><failure message="it\nbroke"/></testcase>' * failures
     (tmp_path / f"{name}.xml").write_text(
-        f'<testsuites><testsuite tests="3" failures="{failures}" errors="0" skipped="1"/></testsuites>')
-    script = next(script for script in SCRIPTS if script.name == "count-tests.py")
-    counted = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True)
+        f'<testsuites><testsuite tests="3" failures="{failures}" errors="0" skipped="1">{case}</testsuite></testsuites>')
+    counted = subprocess.run([sys.executable, COUNT, tmp_path], capture_output=True, text=True)
     assert counted.stdout.splitlines()[-1] == f"{2 - failures} passed, {failures} failed, 1 skipped"
+    assert counted.stdout.count("failed: a.b::c: it broke\n") == failures
     assert counted.returncode == code
+
+
+def test_failed_swift_tests_are_named(tmp_path):
+    (tmp_path / "swift.code").write_text("1")
+    (tmp_path / "swift.log").write_text("""\
+✘ Test "A title" recorded an issue at Some.swift:12:5: Expectation failed: (a → 1) == (b → 2)
+✘ Test "A title" failed after 0.1 seconds with 1 issue.
+✔ Test other() passed after 0.1 seconds.
+✘ Test run with 2 tests in 1 suite failed after 0.2 seconds with 1 issue.
+""", encoding="utf-8")
+    counted = subprocess.run([sys.executable, COUNT, tmp_path], capture_output=True, text=True)
+    assert '"A title" recorded an issue at Some.swift:12:5: Expectation failed' in counted.stdout
+    assert counted.stdout.splitlines()[-1] == "1 passed, 1 failed"
