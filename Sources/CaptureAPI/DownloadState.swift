@@ -45,4 +45,6 @@ package enum WaitReason: String, Sendable, Hashable, Codable, CaseIterable {
     case retry
     /// The site, which limits the rate of requests.
     case site
+    /// The administrator, who paused the queue.
+    case paused
 }

@@ -138,9 +138,21 @@ package struct SetupAnswer: Sendable, Hashable, Codable {
     package var payload: String
     /// The link of the code for a phone's camera.
     package var link: String
+    /// The codes of both, as SVG; `nil` on the terminal.
+    package var payloadSVG: String?
+    package var linkSVG: String?
 
-    package init(_ key: KeyDescription, secret: String, _ payload: QRPayload) {
+    package init(
+        _ key: KeyDescription, secret: String, _ payload: QRPayload, payloadSVG: String? = nil, linkSVG: String? = nil
+    ) {
         (self.key, self.secret, self.payload, link) = (key, secret, payload.text, payload.link)
+        (self.payloadSVG, self.linkSVG) = (payloadSVG, linkSVG)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case key, secret, payload, link
+        case payloadSVG = "payload_svg"
+        case linkSVG = "link_svg"
     }
 }
 

@@ -6,8 +6,8 @@ package import ArchiveStore
 ///     capture.json     URL and token of the running server, which keeps it locked
 ///     config.yaml      the configuration; config.yaml.previous is the version before
 ///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt, egress.jsonl
+///     paused           there while the queue is paused
 ///     egress.allow     hosts of an intranet that may be saved from
-///     config.yaml      the configuration
 ///     tls/             the root certificate, the server's, and their keys
 ///     cookies/         USER.txt: cookies that tools get a copy of
 ///     logs/            yyyy-mm/log_UUID.zst of each download; server.log
@@ -27,6 +27,8 @@ package struct CaptureLayout: Sendable, Hashable {
     package var certificates: String { root + "/tls" }
     package var configuration: String { root + "/config.yaml" }
     package var logs: String { root + "/logs" }
+    /// Its existence pauses the queue.
+    var pauseMark: String { root + "/paused" }
     package var serverLog: String { logs + "/server.log" }
 
     func session(_ id: String) -> String { "\(sessions)/\(id)" }

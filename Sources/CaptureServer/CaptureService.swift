@@ -2,6 +2,7 @@ package import ArchiveStore
 import CaptureAPI
 package import CaptureWorker
 import Foundation
+import Hummingbird
 package import Logging
 package import ReplayServer
 import Synchronization
@@ -12,7 +13,6 @@ package final class CaptureService: Sendable {
     package let queue: DownloadQueue
     let store: ArchiveStore
     let assets: Assets
-    let hosts: HostPolicy
     let logs: DownloadLogs
     let runner: Runner
     let toolbox: Toolbox
@@ -22,6 +22,8 @@ package final class CaptureService: Sendable {
     let logger: Logger
     let tickets = Tickets()
     private let file: ServerFile
+    let sessions = AdministratorSessions()
+    let toolUpdates: ToolUpdates
     let keys: APIKeys
     let network: ServerNetwork
     /// What the administrator's programs on this computer send.
@@ -29,6 +31,12 @@ package final class CaptureService: Sendable {
     /// One check after the other.
     let checks = SerialQueue()
     private let running = Running()
+    private let wrongKeys = WrongKeys()
+    /// Who may connect on a loopback port besides root and the user who runs this program; `nil` for everyone.
+    private let admitted = Mutex<Set<UInt32>?>([])
+    private let front: Mutex<HostPolicy>
+    /// Why the configured port isn't in use.
+    private let portFault = Mutex<String?>(nil)
 
     /// Opens the queue of a store.
     ///
@@ -50,7 +58,8 @@ package final class CaptureService: Sendable {
         queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout), rules: current.value.rules)
         keys = APIKeys(queue.database)
         logs = DownloadLogs(layout: layout)
-        hosts = HostPolicy(port: port, origins: .ports)
+        toolUpdates = ToolUpdates(toolbox)
+        front = Mutex(HostPolicy(port: port, origins: .ports))
         network = ServerNetwork(certificatesIn: layout.certificates, logger: logger)
         let steps = settings.onHandOverStep
         let handOver = HandOver(
@@ -67,6 +76,9 @@ package final class CaptureService: Sendable {
     /// `nil` without a configuration file.
     var updates: ConfigurationUpdates? { following.withLock { $0 } }
 
+    /// The hosts of requests on the loopback port.
+    var hosts: HostPolicy { front.withLock { $0 } }
+
     /// The URL of the page.
     package var address: String { hosts.controlOrigins[0] }
 
@@ -79,54 +91,79 @@ package final class CaptureService: Sendable {
         on port: LoopbackPort, users: Set<UInt32>? = [], configuration: ConfigurationInForce? = nil
     ) async throws {
         try await runner.recover()
-        let callers = CallerCheck(
-            keys: keys, token: token, own: try OwnUsers(allowing: users, port: port), wrongKeys: WrongKeys())
-        let routes = CaptureRoutes(service: self, callers: callers)
-        let listener = try await RequestListener(on: port, logger: logger) { request, context in
-            try await routes.respond(to: request, context, at: .loopback)
-        }
-        let updates = configuration.map { follow($0, port: port.number) }
+        admitted.withLock { $0 = users }
+        try await listen(on: port)
+        let updates = configuration.map { follow($0) }
         following.withLock { $0 = updates }
-        if let values = configuration?.values { await apply(values, port: port.number) }
-        await network.start { try await routes.respond(to: $0, $1, at: $2) }
-        await running.start(
-            listener,
-            [
-                ManagedTask { [runner] in await runner.run() },
-                ManagedTask { [toolVersions] in await toolVersions.keepUpToDate() },
-                ManagedTask { [network] in await network.run() },
-                ManagedTask { await updates?.run() },
-            ])
-        try describe(port)
+        if let configuration { await apply(configuration.values, isPortFixed: true) }
+        await network.start { [running] in try await running.respond(to: $0, $1, at: $2) }
+        await running.start([
+            ManagedTask { [runner] in await runner.run() },
+            ManagedTask { [toolVersions] in await toolVersions.keepUpToDate() },
+            ManagedTask { [network] in await network.run() },
+            ManagedTask { await updates?.run() },
+        ])
+        try describe()
     }
 
     /// Where other computers connect, and what keeps them from it.
     package var reachability: (addresses: [String], faults: [String]) {
-        get async { (await network.addresses(), await network.faults()) }
+        get async {
+            (await network.addresses(), [portFault.withLock { $0 }].compactMap { $0 } + (await network.faults()))
+        }
     }
 
-    private func follow(_ configuration: ConfigurationInForce, port: Int) -> ConfigurationUpdates {
-        let overrides = configuration.overrides
+    private func follow(_ configuration: ConfigurationInForce) -> ConfigurationUpdates {
+        let (overrides, isPortFixed) = (configuration.overrides, configuration.isPortFixed)
         return ConfigurationUpdates(configuration.file, since: configuration.stamp, logger: logger) { [self] values in
             var settings = current.value
             settings.apply(values)
-            overrides(&settings)
+            overrides(&settings, values)
             current.value = settings
-            await apply(values, port: port)
+            await apply(values, isPortFixed: isPortFixed)
             runner.wake()
         }
     }
 
-    /// The port can be another one than the configuration's, which changes at the next start only.
-    private func apply(_ values: CaptureConfiguration, port: Int) async {
+    /// - Parameter isPortFixed: Whether the port stays, whatever the configuration says.
+    private func apply(_ values: CaptureConfiguration, isPortFixed: Bool) async {
+        if !isPortFixed, values.server.port != hosts.port { await move(to: values.server.port) }
         var values = values
-        if values.server.encryptedPort != values.server.port { values.server.port = port }
+        if values.server.encryptedPort != values.server.port { values.server.port = hosts.port }
         await network.apply(values)
     }
 
+    /// Opens a loopback port, then closes the one before. Responses in progress have some time to finish.
+    private func listen(on port: LoopbackPort) async throws {
+        let own = try OwnUsers(allowing: admitted.withLock { $0 }, port: port)
+        let callers = CallerCheck(keys: keys, token: token, sessions: sessions, own: own, wrongKeys: wrongKeys)
+        let routes = CaptureRoutes(service: self, callers: callers)
+        let listener = try await RequestListener(on: port, logger: logger) { request, context in
+            try await routes.respond(to: request, context, at: .loopback)
+        }
+        await running.replace(routes, listener)
+    }
+
+    /// Listens on another loopback port. If that isn't possible, the one in use stays.
+    private func move(to number: Int) async {
+        do {
+            // The network's listeners have the old number, or the new one for TLS, until the configuration is applied.
+            let port = try LoopbackPort(taking: number)
+            try await listen(on: port)
+            front.withLock { $0 = HostPolicy(port: port.number, origins: .ports) }
+            portFault.withLock { $0 = nil }
+            try describe()
+            logger.notice("listening on another port", metadata: ["address": "\(address)"])
+        } catch {
+            let fault = "server.port \(number) can't be used: \(error); \(address) stays"
+            portFault.withLock { $0 = fault }
+            logger.error("\(fault)")
+        }
+    }
+
     /// Writes `capture.json`; on a full disk, into the space that is reserved.
-    private func describe(_ port: LoopbackPort) throws {
-        let description = ServerDescription(address: address, port: port.number, pid: getpid(), token: token)
+    private func describe() throws {
+        let description = ServerDescription(address: address, port: hosts.port, pid: getpid(), token: token)
         do {
             try file.write(description)
         } catch let error as StoreError where error.code == .noSpace {
@@ -138,6 +175,7 @@ package final class CaptureService: Sendable {
     /// Stops: responses in progress finish, and running downloads go back into the queue.
     package func stop() async {
         async let network: Void = network.stop()
+        await toolUpdates.end()
         await running.stop()
         await network
         file.remove()
@@ -184,26 +222,40 @@ package final class CaptureService: Sendable {
         case .tool: toolbox.missing(for: row.url, row.downloadOptions.mode).isEmpty
         case .disk: runner.waitingFor == nil && row.notBefore.map { $0 <= QueueTime.text() } ?? true
         case .retry, .site: row.notBefore.map { $0 <= QueueTime.text() } ?? true
-        case nil: true
+        case .paused, nil: true
         }
     }
 
     /// The URL of the running library; `nil` if it doesn't run.
     var libraryAddress: String? { ServerFile.running(layout: store.layout)?.address }
 
+    /// The loopback listener, and the work that ends with it.
     private actor Running {
-        private var listener: RequestListener?
+        private var front: (routes: CaptureRoutes, listener: RequestListener)?
         private var work: [ManagedTask<Void>] = []
 
-        func start(_ listener: RequestListener, _ work: [ManagedTask<Void>]) {
-            (self.listener, self.work) = (listener, work)
+        /// The listener before isn't waited for: the request that changes the port may be one of its own.
+        func replace(_ routes: CaptureRoutes, _ listener: RequestListener) {
+            if let old = front?.listener {
+                work.append(ManagedTask { await old.stop(within: .seconds(5)) })
+            }
+            front = (routes, listener)
         }
 
+        func respond(
+            to request: Request, _ context: ConnectionContext, at arrival: CaptureRoutes.Arrival
+        ) async throws -> Response {
+            guard let routes = front?.routes else { throw CancellationError() }
+            return try await routes.respond(to: request, context, at: arrival)
+        }
+
+        func start(_ work: [ManagedTask<Void>]) { self.work += work }
+
         func stop() async {
-            async let responses: Void? = listener?.stop(within: .seconds(10))
+            async let responses: Void? = front?.listener.stop(within: .seconds(10))
             for one in work { await one.end() }
             _ = await responses
-            (listener, work) = (nil, [])
+            (front, work) = (nil, [])
         }
     }
 }

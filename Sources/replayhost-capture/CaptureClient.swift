@@ -7,12 +7,14 @@ import Foundation
 /// Calls the running capture server of a store.
 struct CaptureClient {
     let port: Int
+    /// The administrator's token.
+    private let token: String
 
     /// - Returns: `nil` when none runs.
     init?(_ common: CommonOptions) throws {
         let layout = StoreLayout(root: common.location.path)
         guard let running = try RunningServer(at: layout.captureServerFile) else { return nil }
-        port = running.server.port
+        (port, token) = (running.server.port, running.server.token)
     }
 
     /// - Throws: `CommandError` when none runs.
@@ -28,9 +30,11 @@ struct CaptureClient {
     /// - Throws: `CommandError` for an error answer, and if the server doesn't respond.
     func call<Value: Decodable>(
         _ type: Value.Type, _ method: String, _ path: String, body: [UInt8] = [], fields: [(String, String)] = [],
-        secondsMax: Int = secondsMax
+        isAdministrator: Bool = false, secondsMax: Int = secondsMax
     ) throws -> Value {
-        let content = body.isEmpty ? [] : [("Content-Type", "application/json")]
+        let content =
+            (body.isEmpty ? [] : [("Content-Type", "application/json")])
+            + (isAdministrator ? [("Authorization", "Bearer \(token)")] : [])
         let request = LoopbackRequest(
             method: method, path: path, port: port, fields: (content + fields).map { (name: $0.0, value: $0.1) },
             body: body, secondsMax: secondsMax)

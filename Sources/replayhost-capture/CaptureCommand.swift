@@ -23,7 +23,7 @@ struct CaptureCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, SetupCommand.self, AddCommand.self, ListCommand.self, ShowCommand.self, LogCommand.self,
             CancelCommand.self, RetryCommand.self, CheckCommand.self, RemoveCommand.self, StopCommand.self,
-            CookiesCommand.self, KeysCommand.self, UsersCommand.self, ConfigCommand.self,
+            AdminCommand.self, CookiesCommand.self, KeysCommand.self, UsersCommand.self, ConfigCommand.self,
             ToolsCommand.self, DoctorCommand.self, WorkCommand.self,
         ])
 

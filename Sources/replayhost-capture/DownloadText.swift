@@ -29,6 +29,7 @@ enum DownloadText {
         switch download.waitingFor {
         case .tool: "waits for a missing tool"
         case .disk: "waits for free space"
+        case .paused: "waits until the queue is resumed"
         case .retry: "tries again at \(download.notBefore ?? "once")"
         case .site: "waits until \(download.notBefore ?? "later"), as the site asks"
         case nil: "queued"

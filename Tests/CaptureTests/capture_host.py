@@ -24,7 +24,8 @@ FAST_RETRIES = ("--retry-delays", "0,0,0")
 
 
 class CaptureHost:
-    """A server that a test can kill and start again. The first start chooses a free port, which it keeps."""
+    """A server that a test can kill and start again. The first start chooses a free port, which it keeps; `port = None` before it leaves
+    the choice to the configuration."""
 
     def __init__(self, folder, tools, *options, store=None, downloads=None):
         self.folder = Path(folder)
@@ -52,8 +53,8 @@ class CaptureHost:
         return {**kept, **tools, **own, **more}
 
     def start(self, **environment):
-        command = [*self.prefix, CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads, "--port", str(self.port),
-            "--no-library", "--json", *self.names, *self.options]
+        command = [*self.prefix, CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads,
+            *([] if self.port is None else ["--port", str(self.port)]), "--no-library", "--json", *self.names, *self.options]
         self.allow(*SITES)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(

@@ -123,6 +123,8 @@ ROUTES = [
     ("GET", "/history", "read"), ("GET", "/status/{id}", "read"), ("GET", "/download/{id}/log", "read"),
     ("GET", "/users", "read"), ("GET", "/config/connection", "read"),
     ("POST", "/download", "share"), ("GET", "/keys", "administer"), ("GET", "/config", "administer"),
+    ("GET", "/admin/state", "administer"), ("GET", "/cookies", "administer"), ("GET", "/server/log", "administer"),
+    ("POST", "/queue/resume", "administer"), ("POST", "/admin/link", "administer"),
 ]
 WHO = {
     "own": ("read", "share"), "ana": ("read", "share"), "any": ("read", "share"), "admin": ("read", "share", "administer"),
@@ -136,7 +138,7 @@ WHO = {
 def test_each_route_is_open_to_those(home, website, who, scheme, method, path, right):
     identifier = share(home, home.ana, website.fake("ok", by="table"))
     caller = getattr(home, who, who)
-    body = {"url": website.fake("ok", by=f"{who}{scheme}")} if method == "POST" else None
+    body = {"url": website.fake("ok", by=f"{who}{scheme}")} if path == "/download" else None
     status, answer = home.ask(caller, method, path.format(id=identifier), body, scheme)
     if who == "admin" and scheme == "http":
         assert (status, answer["error"]) == (403, "forbidden")  # Anyone could have read the key.
@@ -147,6 +149,14 @@ def test_each_route_is_open_to_those(home, website, who, scheme, method, path, r
         expected = 403 if who == "other site" or WHO[who] else 401
         assert status == expected, answer
         assert answer["success"] is False and answer["message"] and answer["request_id"]
+
+
+def test_doctor_requests_each_address(home):
+    result = home.host.command("doctor", "--network", "--json")
+    checks = [json.loads(line) for line in result.stdout.splitlines()]
+    tried = {check["what"].partition(" ")[0] for check in checks if check["verdict"] == "good" and check["name"] == "network"}
+    assert {f"http://{SERVER}:{home.host.port}", f"https://{SERVER}:8443"} <= tried, (checks, result.stderr)
+    assert any(check["name"] == "clock" for check in checks)
 
 
 def test_another_user_of_this_computer_needs_a_key(home):

@@ -212,6 +212,19 @@ def test_systemd_units_are_valid(prefix, tmp_path):
     assert (result.stdout, result.stderr) == ("", "")
 
 
+@needs("systemd-analyze")
+def test_unit_of_the_capture_server_is_valid(tmp_path):
+    """Made as docs/network.md says."""
+    text = (CHECKOUT / "Packaging/replayhost-capture.service").read_text()
+    unit = tmp_path / "replayhost-capture.service"
+    unit.write_text(text.replace("@PROGRAM@", "/bin/true"))
+    assert "@" not in unit.read_text()
+    result = run(
+        "systemd-analyze", "--user", "--man=no", "verify", unit,
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "SYSTEMD_LOG_LEVEL": "warning"})
+    assert (result.stdout, result.stderr) == ("", "")
+
+
 @pytest.mark.skipif(not (shutil.which("mandoc") or shutil.which("groff")), reason="neither mandoc nor groff is installed")
 def test_manual_page_is_complete_and_well_formed(prefix):
     page = prefix / "share/man/man1/replayhost.1"

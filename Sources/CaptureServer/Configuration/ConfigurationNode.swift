@@ -31,6 +31,11 @@ struct ConfigurationNode {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
+    var isEmptyList: Bool {
+        guard case .list(let nodes) = content else { return false }
+        return nodes.isEmpty
+    }
+
     /// The words of YAML 1.1; those of YAML 1.2 are among them.
     var bool: Bool? {
         guard case .scalar(let text, isPlain: true) = content else { return nil }

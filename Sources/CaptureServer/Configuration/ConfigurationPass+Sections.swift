@@ -159,10 +159,8 @@ extension ConfigurationPass {
         let egress = section("egress", root, ["ports", "allow"])
         if let ports = list("ports", egress, "[80, 443]", .integer(1...65_535)) {
             configuration.egress.ports = Set(ports)
-            if ports.isEmpty, case .list(let nodes)? = egress.entry("ports")?.node.content, nodes.isEmpty,
-                let place = egress.entry("ports")?.node.place
-            {
-                refuse(place, "egress.ports", "the list is empty, so that nothing can be saved; write [80, 443]")
+            if ports.isEmpty, let node = egress.entry("ports")?.node, node.isNull || node.isEmptyList {
+                refuse(node.place, "egress.ports", "the list is empty, so that nothing can be saved; write [80, 443]")
             }
         }
         if let allowed = list("allow", egress, #"["intranet.example:8080"]"#, Self.hostAndPort) {

@@ -158,6 +158,7 @@ struct ConfigurationPass {
         _ key: String, _ section: ConfigurationSection, _ example: String, _ rule: ConfigurationRule<Value>
     ) -> [Value]? {
         guard let entry = section.entry(key) else { return nil }
+        if entry.node.isNull { return [] }
         let path = ConfigurationPath.joined(section.path, key)
         guard case .list(let nodes) = entry.node.content else {
             if case .refused = entry.node.content { return nil }

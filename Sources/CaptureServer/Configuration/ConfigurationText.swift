@@ -14,7 +14,8 @@ struct ConfigurationText {
     /// Where nodes with anchors begin. An alias has the place of its node.
     private var anchors: Set<ConfigurationNode.Place> = []
 
-    static let bytesMax = 64 << 10
+    /// Yams compares keys that are sections with each other: for a text made for that, the time grows with the square.
+    static let bytesMax = 16 << 10
     /// A chain of aliases multiplies a text. With so few, the factor is at most 19: the number of nodes is largest if each
     /// node has three aliases of the one before it.
     static let aliasesMax = 8

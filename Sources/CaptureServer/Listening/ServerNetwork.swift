@@ -25,7 +25,7 @@ package final class ServerNetwork: Sendable {
     private let state = Mutex(State())
     /// Where our own certificates are.
     private let folder: String
-    private let startedAt = QueueTime.text()
+    let startedAt = QueueTime.text()
     private let logger: Logger
 
     /// - Parameter folder: Where our own certificates are kept.

@@ -66,17 +66,13 @@ struct CaptureRoutes: Sendable {
             of: request, context, isEncrypted: arrival.isEncrypted, service.network.configuration.security)
         if case .loopback = arrival { caller.isLocal = true }
         let call = Call(request: request, path: path, caller: caller, origin: origin)
-        if path == ["health"] { return try await health(call) }
-        if isRead, path == ["server.crt"] { return try await SetupRoutes(service: service).certificate(call) }
-        try caller.requireKey()
-        return try await isRead ? read(call) : change(call)
-    }
-
-    private func health(_ call: Call) async throws -> Response {
-        guard call.request.method == .get || call.request.method == .head else {
-            throw RequestFailure.method("GET, HEAD")
+        let routes = CaptureRoute.routes(at: path)
+        if !routes.contains(where: { $0.access == .everyone }) { try caller.requireKey() }
+        guard !routes.isEmpty else { throw RequestFailure.nothingHere }
+        guard let route = routes.first(where: { isRead ? $0.method == .get : $0.method == request.method }) else {
+            throw RequestFailure.method(CaptureRoute.allow(routes))
         }
-        return try await HealthRoute(service: service).respond(call)
+        return try await route.answer(service, call)
     }
 
     /// Returns the origin that a request names, and whether that is a loopback address instead of a name.
@@ -103,52 +99,6 @@ struct CaptureRoutes: Sendable {
         }
     }
 
-    private func read(_ call: Call) async throws -> Response {
-        let downloads = DownloadRoutes(service: service)
-        let setup = SetupRoutes(service: service)
-        switch (call.path.count, call.path.first, call.path.last) {
-        case (1, "history", _): return try await downloads.history(call)
-        case (1, "users", _): return try await setup.users(call)
-        case (1, "keys", _): return try await setup.keys(call)
-        case (1, "config", _): return try await ConfigurationRoutes(service: service).read(call)
-        case (2, "config", "connection"): return try await setup.connection(call)
-        case (2, "status", let id?): return try await downloads.status(id, call.caller)
-        case (3, "download", "log"): return try await downloads.log(call)
-        case (3, "download", "file"): return try await FileRoutes(service: service).file(call)
-        case (3, "download", "archive"): return try await FileRoutes(service: service).archive(call)
-        case (1, "download", _), (3, "download", "cancel"), (3, "download", "retry"), (3, "download", "check"),
-            (3, "download", "ticket"), (2, "config", "setup"):
-            throw RequestFailure.method("POST")
-        case (2, "history", _), (2, "keys", _): throw RequestFailure.method("DELETE")
-        default: throw RequestFailure.nothingHere
-        }
-    }
-
-    private func change(_ call: Call) async throws -> Response {
-        let downloads = DownloadRoutes(service: service)
-        let setup = SetupRoutes(service: service)
-        switch (call.request.method, call.path.count, call.path.first, call.path.last) {
-        case (.post, 1, "download", _): return try await downloads.add(call)
-        case (.post, 3, "download", "cancel"): return try await downloads.cancel(call)
-        case (.post, 3, "download", "retry"): return try await downloads.retry(call)
-        case (.post, 3, "download", "check"): return try await downloads.check(call)
-        case (.post, 3, "download", "ticket"): return try await FileRoutes(service: service).ticket(call)
-        case (.delete, 2, "history", _): return try await downloads.delete(call)
-        case (.put, 1, "config", _): return try await ConfigurationRoutes(service: service).change(call)
-        case (.post, 2, "config", "setup"): return try await setup.setUp(call)
-        case (.delete, 2, "keys", _): return try await setup.revoke(call)
-        case (_, 1, "download", _), (_, 3, "download", "cancel"), (_, 3, "download", "retry"),
-            (_, 3, "download", "check"), (_, 3, "download", "ticket"), (_, 2, "config", "setup"):
-            throw RequestFailure.method("POST")
-        case (_, 1, "config", _): throw RequestFailure.method("GET, HEAD, PUT")
-        case (_, 1, "history", _), (_, 1, "users", _), (_, 1, "keys", _), (_, 2, "config", _), (_, 2, "status", _),
-            (_, 3, "download", _):
-            throw RequestFailure.method("GET, HEAD")
-        case (_, 2, "history", _), (_, 2, "keys", _): throw RequestFailure.method("DELETE")
-        default: throw RequestFailure.nothingHere
-        }
-    }
-
     /// Refuses requests of other sites in the same browser. Programs send neither field.
     private static func checkSite(_ request: Request, _ origin: String) throws {
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
@@ -169,6 +119,8 @@ struct CaptureRoutes: Sendable {
             guard !isAtAddress else { return Responses.redirect(to: service.address + "/") }
             return try await asset("capture/index.html", request, policy: Self.pagePolicy)
         }
+        if let file = Self.documents[path] { return try await asset(file, request, policy: Self.pagePolicy) }
+        if path == "/redoc" { return Responses.redirect(to: "/docs") }
         if path == "/favicon.ico" { return try await asset("app/icon.svg", request) }
         guard Self.folders.contains(where: path.hasPrefix) || path == "/app/icon.svg" else { return nil }
         return try await asset(String(path.dropFirst()), request)
@@ -184,7 +136,12 @@ struct CaptureRoutes: Sendable {
             asset, policy: policy, request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
     }
 
-    private static let folders = ["/capture/", "/app/core/", "/app/components/", "/app/messages/"]
+    private static let folders = ["/capture/", "/app/core/", "/app/components/", "/app/messages/", "/app/docs/"]
+    /// Files outside these folders.
+    private static let documents = [
+        "/admin": "capture/admin.html", "/config/setup": "capture/admin.html", "/docs": "capture/docs.html",
+        "/openapi.json": "capture/openapi.json",
+    ]
     private static let pagePolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
         "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",

@@ -13,6 +13,18 @@ struct ConfigurationRoutes: Sendable {
         let text: String
         let faults: [ConfigurationFault]
         let warnings: [ConfigurationFault]
+        /// Whether there is a version before, to return to.
+        let previous: Bool
+    }
+
+    /// What is wrong with a text.
+    private struct CheckAnswer: Encodable {
+        let faults: [ConfigurationFault]
+        let warnings: [ConfigurationFault]
+    }
+
+    private struct Body: Decodable {
+        let text: String
     }
 
     /// `GET /config`
@@ -22,25 +34,65 @@ struct ConfigurationRoutes: Sendable {
         let answer = try await BlockingWork().long {
             let text = String(decoding: try file.text() ?? [], as: UTF8.self)
             let reading = file.read()
-            return Answer(text: text, faults: reading.faults, warnings: reading.warnings)
+            return Answer(
+                text: text, faults: reading.faults, warnings: reading.warnings,
+                previous: Folder.exists(file.previousPath))
         }
         return try JSONAnswer.response(answer)
     }
 
     /// `PUT /config`: replaces the text if the new one is valid. The last version is kept.
     func change(_ call: CaptureRoutes.Call) async throws -> Response {
+        try await change(call) { [request = call.request] file in
+            let text = Array(try await DownloadRoutes.decoded(Body.self, request).text.utf8)
+            return { _ = try file.write(text, replacing: file.stamp) }
+        }
+    }
+
+    /// `POST /config/check`: tells what is wrong with a text, and changes nothing.
+    func check(_ call: CaptureRoutes.Call) async throws -> Response {
+        try call.caller.requireAdministrator()
+        let file = try updates().file
+        let text = Array(try await DownloadRoutes.decoded(Body.self, call.request).text.utf8)
+        let reading = try await BlockingWork().long { file.check(text) }
+        return try JSONAnswer.response(CheckAnswer(faults: reading.faults, warnings: reading.warnings))
+    }
+
+    /// `POST /config/open`: lets other computers connect.
+    func open(_ call: CaptureRoutes.Call) async throws -> Response {
+        try await change(call) { file in
+            {
+                let stamp = file.stamp
+                let text = OpenedConfiguration.text(from: String(decoding: try file.text() ?? [], as: UTF8.self))
+                guard let text else { throw Self.onlyByHand }
+                _ = try file.write(Array(text.utf8), replacing: stamp)
+            }
+        }
+    }
+
+    /// `POST /config/restore`: returns to the version before the last change.
+    func restore(_ call: CaptureRoutes.Call) async throws -> Response {
+        try await change(call) { file in { _ = try file.restorePrevious() } }
+    }
+
+    private static let onlyByHand = RequestFailure(
+        .conflict, "not_possible",
+        "the text can't be changed automatically; set server.host to 0.0.0.0 and server.ssl.enabled to true in it")
+
+    private func change(
+        _ call: CaptureRoutes.Call,
+        _ prepare: (ConfigurationFile) async throws -> @Sendable () throws -> Void
+    ) async throws -> Response {
         try call.caller.requireAdministrator()
         let updates = try updates()
-        struct Body: Decodable {
-            let text: String
-        }
-        let body = try await DownloadRoutes.decoded(Body.self, call.request)
+        let change = try await prepare(updates.file)
         do {
-            let file = updates.file
-            _ = try await BlockingWork().long { try file.write(Array(body.text.utf8), replacing: file.stamp) }
+            try await BlockingWork().long(change)
         } catch let error as ConfigurationFile.Invalid {
             throw RequestFailure(
                 invalid: error.faults.map { FieldProblem(["body", "text"], $0.text(file: "config.yaml")) })
+        } catch let error as StoreError where error.code == .notFound || error.code == .changed {
+            throw RequestFailure(.conflict, "conflict", error.what)
         }
         await updates.look()
         return try await read(call)

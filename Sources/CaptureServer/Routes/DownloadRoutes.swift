@@ -33,6 +33,7 @@ struct DownloadRoutes: Sendable {
     private func add(_ request: DownloadRequest, key: String?, _ caller: Caller) async throws -> Response {
         var request = request
         if let user = caller.user { request.username = user }
+        try checkPlatform(of: request)
         let row: DownloadRow
         switch try await queue.accept(request, key: key, client: caller.limitID) {
         case .added(let added, let isNewUser):
@@ -57,8 +58,21 @@ struct DownloadRoutes: Sendable {
         return try JSONAnswer.response(receipt, status: .created)
     }
 
+    /// Refuses what `downloads.allowed_platforms` doesn't name, by the URL alone.
+    private func checkPlatform(of request: DownloadRequest) throws {
+        let allowed = service.network.configuration.downloads.allowedPlatforms
+        guard !allowed.isEmpty, !allowed.contains(Genre(of: request.url)) else { return }
+        var failure = RequestFailure(
+            .unprocessableContent, "invalid_parameter",
+            "Unsupported platform; this server saves \(allowed.map(\.rawValue).joined(separator: ", ")) only")
+        failure.reason = "unsupported_platform"
+        throw failure
+    }
+
     /// `GET /status/{id}`
-    func status(_ id: String, _ caller: Caller) async throws -> Response {
+    func status(_ call: CaptureRoutes.Call) async throws -> Response { try await status(call.path[1], call.caller) }
+
+    private func status(_ id: String, _ caller: Caller) async throws -> Response {
         try JSONAnswer.response(try await service.download(service.row(id, for: caller), for: caller))
     }
 
@@ -162,12 +176,14 @@ struct DownloadRoutes: Sendable {
     // Requests
 
     /// Reads a JSON body. The content type is required, because other sites can't send it without a CORS preflight.
-    private static func body(_ request: Request, isOptional: Bool = false) async throws -> Data {
+    private static func body(
+        _ request: Request, isOptional: Bool = false, bytesMax: Int = bodyBytesMax
+    ) async throws -> Data {
         let body: ByteBuffer
         do {
-            body = try await request.body.collect(upTo: bodyBytesMax)
+            body = try await request.body.collect(upTo: bytesMax)
         } catch is NIOTooManyBytesError {
-            throw RequestFailure(.contentTooLarge, "too_large", "the body is larger than \(bodyBytesMax) bytes")
+            throw RequestFailure(.contentTooLarge, "too_large", "the body is larger than \(bytesMax) bytes")
         }
         if isOptional, body.readableBytes == 0 { return Data() }
         let type = (request.headers[.contentType] ?? "").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
@@ -179,8 +195,10 @@ struct DownloadRoutes: Sendable {
     }
 
     /// Reads a JSON body of a type.
-    static func decoded<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
-        let body = try await body(request)
+    static func decoded<Value: Decodable>(
+        _ type: Value.Type, _ request: Request, bytesMax: Int = bodyBytesMax
+    ) async throws -> Value {
+        let body = try await body(request, bytesMax: bytesMax)
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch is DecodingError {
@@ -210,7 +228,7 @@ struct DownloadRoutes: Sendable {
         }
     }
 
-    private static let bodyBytesMax = 64 << 10
+    static let bodyBytesMax = 64 << 10
 }
 
 extension HTTPField.Name {

@@ -58,9 +58,10 @@ struct SetupRoutes: Sendable {
         guard let payload = QRPayload(service.network.connection(withKey: false), key: made.text) else {
             throw RequestFailure(.conflict, "not_possible", "this computer has no address in a network")
         }
-        return try JSONAnswer.response(
-            SetupAnswer(made.key, secret: made.text, payload),
-            status: .created)
+        let answer = SetupAnswer(
+            made.key, secret: made.text, payload, payloadSVG: try QRCode(payload.text).svg,
+            linkSVG: try QRCode(payload.link).svg)
+        return try JSONAnswer.response(answer, status: .created)
     }
 
     /// `GET /config/connection`

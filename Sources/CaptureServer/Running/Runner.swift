@@ -58,6 +58,22 @@ final class Runner: Sendable {
     /// What all queued downloads wait for.
     var waitingFor: WaitReason? { state.withLock { $0.wait } }
 
+    /// Whether nothing new starts.
+    var isPaused: Bool { Folder.exists(layout.pauseMark) }
+
+    /// Pauses or resumes the queue, also for later starts of the server. Running downloads end normally.
+    func setPaused(_ paused: Bool) throws {
+        if paused {
+            try Descriptor(path: layout.pauseMark, flags: O_WRONLY | O_CREAT | O_NOFOLLOW).synchronize()
+        } else {
+            try Folder.delete(layout.pauseMark)
+        }
+        state.withLock { state in
+            if paused { state.wait = state.wait ?? .paused } else if state.wait == .paused { state.wait = nil }
+        }
+        wake()
+    }
+
     /// Ends the attempt of a download that was cancelled.
     ///
     /// - Returns: Whether it was running.
@@ -110,7 +126,7 @@ final class Runner: Sendable {
         do {
             queue.database.renewReserve()
             try await queue.requeueInterrupted(except: state.withLock { Set($0.stops.keys) })
-            guard try checkSpace() else { return }
+            guard try checkSpace(), !isPaused else { return }
             while state.withLock({ $0.stops.count }) < settings.concurrentMax {
                 let toolbox = toolbox
                 let row = try await queue.claim {
@@ -139,7 +155,7 @@ final class Runner: Sendable {
     private func checkSpace() throws -> Bool {
         let isEnough = try freeBytes() >= settings.freeBytesMin
         let running: [AsyncStream<Void>.Continuation] = state.withLock { state in
-            state.wait = isEnough ? nil : .disk
+            state.wait = isEnough ? (isPaused ? .paused : nil) : .disk
             guard !isEnough else { return [] }
             for id in state.stops.keys { state.failures[id] = Self.diskIsFull }
             return Array(state.stops.values)

@@ -37,30 +37,17 @@ struct CookiesCommand: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() throws {
-            let path = try CookiesCommand.path(user, common)
+            let (files, name) = try CookiesCommand.files(user, common)
             guard let data = FileManager.default.contents(atPath: file) else {
                 throw StoreError(.notFound, "no such file, or it can't be read", place: file)
             }
-            let count = Self.count(data)
-            guard count > 0 else {
+            do {
+                let count = try files.set(data, for: name)
+                common.tell("\(name.text): \(Terminal.count(count, "cookie", "cookies")) set")
+            } catch is CookieFiles.NotCookies {
                 throw CommandError(
-                    .failed, code: "not-cookies", "this isn't a cookies.txt in the Netscape format", place: file,
+                    .failed, code: "not-cookies", CookieFiles.NotCookies.sentence, place: file,
                     hint: "export it with a browser extension for cookies.txt")
-            }
-            let temporary = path + ".new"
-            try Folder.delete(temporary)
-            let target = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL)
-            try data.withUnsafeBytes { try target.append($0) }
-            try target.synchronize()
-            try Folder.move(temporary, to: path)
-            common.tell("\(user): \(Terminal.count(count, "cookie", "cookies")) set")
-        }
-
-        /// Counts lines with seven fields, as curl writes and reads them.
-        private static func count(_ data: Data) -> Int {
-            String(decoding: data.prefix(4 << 20), as: UTF8.self).split(whereSeparator: \.isNewline).count { line in
-                let isComment = line.hasPrefix("#") && !line.hasPrefix("#HttpOnly_")
-                return !isComment && line.split(separator: "\t", omittingEmptySubsequences: false).count == 7
             }
         }
     }
@@ -81,21 +68,20 @@ struct CookiesCommand: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() throws {
-            let path = try CookiesCommand.path(user, common)
-            let existed = Folder.exists(path)
-            try Folder.delete(path)
-            common.tell("\(user): \(existed ? "cookies removed" : "no cookies stored")")
+            let (files, name) = try CookiesCommand.files(user, common)
+            let existed = try files.remove(of: name)
+            common.tell("\(name.text): \(existed ? "cookies removed" : "no cookies stored")")
         }
     }
 
-    /// Returns the path of a user's cookies, in a folder that exists.
-    private static func path(_ user: String, _ common: CommonOptions) throws -> String {
+    /// Returns the cookies of a store, in a folder that exists, and a user's name.
+    private static func files(_ user: String, _ common: CommonOptions) throws -> (CookieFiles, Username) {
         guard let name = Username(user) else {
             throw CommandError(usage: "a user's name has letters and digits only", hint: "use --user NAME")
         }
         let store = try common.openStore(repairing: false)
         let layout = CaptureLayout(store: store.layout, downloads: "")
         try layout.makeFolders()
-        return layout.cookies(of: name.text)
+        return (CookieFiles(layout), name)
     }
 }

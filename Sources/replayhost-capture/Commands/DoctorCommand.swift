@@ -12,21 +12,32 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check the tools, the folders and the queue.",
         discussion: """
+            With --network, tries the running server at each of its addresses instead, and checks names, the certificate and the clock.
+
             Example:
               replayhost-capture doctor
+              replayhost-capture doctor --network
             """)
 
     @Option(name: .long, help: ArgumentHelp("The folder for saved files.", valueName: "folder"))
     var downloads: String?
+
+    @Flag(name: .long, help: "Check whether other computers can reach the running server.")
+    var network = false
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         let toolbox = Toolbox(environment: environment)
-        var checks = await toolChecks(toolbox)
-        checks.append(isolationCheck(await .find(program: Terminal.executablePath, toolbox: toolbox)))
-        checks += [folderCheck(environment), try queueCheck(), try serverCheck()]
+        var checks: [Check]
+        if network {
+            checks = try await NetworkChecks(common: common, toolbox: toolbox).run()
+        } else {
+            checks = await toolChecks(toolbox)
+            checks.append(isolationCheck(await .find(program: Terminal.executablePath, toolbox: toolbox)))
+            checks += [folderCheck(environment), try queueCheck(), try serverCheck()]
+        }
         for check in checks { check.write(asJSON: common.json) }
         if checks.contains(where: { $0.verdict == .bad }) { throw ExitStatus.failed }
     }

@@ -110,15 +110,18 @@ struct ServeCommand: AsyncParsableCommand {
                 .failed, code: "no-isolation", "\(Isolation.lack) (\(reason)), and isolation is required",
                 hint: "install bubblewrap, or write `isolation: auto` (`replayhost-capture config edit`)")
         }
+        let level = CurrentLogLevel(level(configuration))
         let service = try CaptureService(
             store: store, downloads: layout.downloads, assets: Assets(folder: folder), port: listening.number,
-            toolbox: toolbox, settings: settings, logger: try logger(layout, configuration))
+            toolbox: toolbox, settings: settings, logger: try logger(layout, level))
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = noLibrary ? nil : await startLibrary()
         let overrides = settings
         try await service.start(
             on: listening, users: users.identifiers(environment),
-            configuration: ConfigurationInForce(file, configuration, stamp: stamp) { changed in
+            configuration: ConfigurationInForce(file, configuration, stamp: stamp, isPortFixed: port != nil) {
+                changed, configuration in
+                level.value = self.level(configuration)
                 if noMediaFile { changed.keepsFiles = false }
                 if retryDelays != nil { changed.rules.retryDelays = overrides.rules.retryDelays }
                 if pageLimits != nil { changed.pageLimits = overrides.pageLimits }
@@ -181,15 +184,18 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Logs to standard error and to `logs/server.log`.
-    private func logger(_ layout: CaptureLayout, _ configuration: CaptureConfiguration) throws -> Logger {
+    private func logger(_ layout: CaptureLayout, _ level: CurrentLogLevel) throws -> Logger {
         let file = try LogFile(path: layout.serverLog)
-        var logger = Logger(label: "capture") { label in
-            MultiplexLogHandler([
-                StreamLogHandler(label: label, stream: ErrorLines()), StreamLogHandler(label: label, stream: file),
-            ])
+        return Logger(label: "capture") { label in
+            FollowingLevel(
+                [StreamLogHandler(label: label, stream: ErrorLines()), StreamLogHandler(label: label, stream: file)],
+                level)
         }
-        logger.logLevel = logLevel.flatMap { Logger.Level(rawValue: $0.rawValue) } ?? configuration.logging.level
-        return logger
+    }
+
+    /// The option wins over the configuration.
+    private func level(_ configuration: CaptureConfiguration) -> Logger.Level {
+        logLevel.flatMap { Logger.Level(rawValue: $0.rawValue) } ?? configuration.logging.level
     }
 
     /// Starts the library in the background, or finds the one that runs.

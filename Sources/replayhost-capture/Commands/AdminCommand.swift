@@ -1,0 +1,26 @@
+import ArgumentParser
+import CaptureAPI
+import CommandSupport
+
+/// `replayhost-capture admin`
+struct AdminCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "admin",
+        abstract: "Print a link that opens the administrator's page in a browser on this computer.",
+        discussion: """
+            The page shows what is wrong, connects devices, pauses the queue, updates the tools, and changes keys, cookies and the \
+            configuration. The link works once, for ten minutes. The browser that opens it is the administrator for twelve hours.
+
+            Example:
+              replayhost-capture admin
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let link = try CaptureClient.running(common).call(
+            AdministratorLink.self, "POST", "/admin/link", isAdministrator: true)
+        if common.json { return Terminal.write(Terminal.json(link)) }
+        Terminal.write(link.link)
+    }
+}
