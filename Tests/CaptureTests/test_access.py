@@ -4,7 +4,6 @@ The network is one of namespaces, which need root.
 """
 
 import base64
-import contextlib
 import hashlib
 import json
 import select
@@ -13,87 +12,11 @@ import ssl
 import subprocess
 
 import pytest
-from capture_host import FAST_RETRIES, SECONDS, CaptureHost
-from fake_tools import FakeTools
-from home_network import SERVER, SERVER_OUTSIDE, HomeNetwork, request, what_is_missing
+from home_network import SERVER, SERVER_OUTSIDE, request, what_is_missing
+from home_server import OPEN, Home, share, wait_until
 from support.places import BINARY
-from support.waiting import wait_until as wait_until_within
 
 pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
-OPEN = "server:\n  host: 0.0.0.0\n  ssl:\n    enabled: true\n    port: 8443\n"
-
-
-def wait_until(condition, what):
-    """A wait ends when what it waits for happens. The limit only ends a run that would hang."""
-    return wait_until_within(condition, what, SECONDS)
-
-
-class Home:
-    """A server in the network at home, its keys, and requests from everywhere."""
-
-    def __init__(self, folder, configuration=OPEN):
-        self.network = HomeNetwork()
-        self.host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-        self.host.prefix = self.network.server.command
-        self.configure(configuration)
-        self.root = folder / "server.crt"
-
-    def configure(self, text):
-        folder = self.host.store / "capture"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = folder / "config.yaml.test"
-        file.write_text(text, encoding="utf-8")
-        file.chmod(0o600)
-        file.rename(folder / "config.yaml")
-
-    def start(self):
-        self.host.start()
-        self.token = json.loads((self.host.store / "capture" / "capture.json").read_text())["token"]
-        return self
-
-    def key(self, name, *options):
-        made = self.host.command("keys add", name, "--json", *options)
-        assert made.returncode == 0, made.stderr
-        return json.loads(made.stdout)["secret"]
-
-    def base(self, scheme, address=SERVER):
-        return f"https://{address}:8443" if scheme == "https" else f"http://{address}:{self.host.port}"
-
-    def wait_until_open(self):
-        def is_open():
-            with contextlib.suppress(OSError):
-                return request(self.network.phone, "GET", self.base("http") + "/health")[0] == 200
-
-        wait_until(is_open, "the server listens at home")
-        status, _, pem = request(self.network.phone, "GET", self.base("http") + "/server.crt")
-        assert status == 200, pem
-        self.root.write_bytes(pem)
-
-    def ask(self, who, method, path, body=None, scheme="http", address=SERVER, headers=None):
-        """Returns the status and the JSON value."""
-        place, fields, root = self.network.phone, dict(headers or {}), self.root
-        base = self.base(scheme, address)
-        match who:
-            case "own":
-                place, base = self.network.server, f"http://localhost:{self.host.port}"
-            case "none" | "other site":
-                pass
-            case "internet":
-                # Our certificate is for addresses at home only.
-                place, base, root = self.network.internet, self.base(scheme, SERVER_OUTSIDE), None
-            case key:
-                fields["Authorization"] = f"Bearer {key}"
-        if who == "other site":
-            fields |= {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
-        if method in ("POST", "PUT") and body is None:
-            fields["Content-Type"] = "application/json"
-        status, head, content = request(place, method, base + path, fields, body, root)
-        value = json.loads(content) if head.get_content_type() == "application/json" else content
-        return status, value
-
-    def stop(self):
-        self.host.stop()
-        self.network.close()
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +32,6 @@ def home(tmp_path_factory):
         yield home
     finally:
         home.stop()
-
-
-def share(home, who, url, **fields):
-    status, answer = home.ask(who, "POST", "/download", {"url": url, **fields})
-    assert status == 201, answer
-    return answer["download_id"]
 
 
 # CAPTURE.md, "Access": what each may read, share and administer.
@@ -344,71 +261,18 @@ def test_wrong_keys_are_limited(tmp_path):
         home.stop()
 
 
-def test_changes_apply_while_downloads_run(tmp_path, website):
-    """Valid and invalid changes in turn: none loses a download, and an invalid one changes nothing."""
-    home = Home(tmp_path, "")
-    try:
-        home.start()
-        def refused():
-            return is_refused(home, home.base("http"))
-
-        assert refused()
-        shared = [share(home, "own", website.fake("ok", by=f"change {number}")) for number in range(6)]
-        home.configure(OPEN)
-        home.wait_until_open()
-        key = home.key("phone")
-        for number in range(5):
-            home.configure(OPEN + "security:\n  require_key: perhaps\n")
-            wait_until(lambda: "require_key" in home.host.log.read_text(errors="replace"), "the fault is in the log")
-            assert home.ask(key, "GET", "/history")[0] == 200
-            assert home.ask("none", "GET", "/history")[0] == 401
-            limit = 200 + number
-            home.configure(OPEN + f"security:\n  require_key: false\n  rate_limit_per_client: {limit}\n")
-            wait_until(lambda: home.ask("none", "GET", "/history")[0] == 200, "phones need no key")
-            assert home.ask("internet", "GET", "/history")[0] == 401
-            home.configure(OPEN)
-            wait_until(lambda: home.ask("none", "GET", "/history")[0] == 401, "phones need a key again")
-        home.configure("server:\n  host: 0.0.0.0\n")
-        wait_until(lambda: is_refused(home, home.base("https")), "there is no TLS")
-        home.configure("")
-        wait_until(refused, "the network is closed")
-        for identifier in shared:
-            wait_until(lambda: home.ask("own", "GET", f"/status/{identifier}")[1]["state"] == "completed", "each download is completed")
-        text = home.host.command("config check").stdout
-        assert "require_key" not in text
-    finally:
-        home.stop()
-
-
-def is_refused(home, base):
-    try:
-        request(home.network.phone, "GET", base + "/health")
-    except ConnectionRefusedError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
 def test_administrator_changes_the_configuration(home):
     status, answer = home.ask(home.token, "GET", "/config")
     assert status == 401  # The token is for this computer only.
-    place, base = home.network.server, f"http://localhost:{home.host.port}"
-    fields = {"Authorization": f"Bearer {home.token}"}
-
-    def ask(method, body=None):
-        status, _, content = request(place, method, base + "/config", fields, body)
-        return status, json.loads(content)
-
-    status, before = ask("GET")
+    status, before = home.administer("GET", "/config")
     assert (status, before["text"], before["faults"]) == (200, OPEN, [])
-    status, answer = ask("PUT", {"text": "server:\n  hosts: 1\n"})
+    status, answer = home.administer("PUT", "/config", {"text": "server:\n  hosts: 1\n"})
     assert status == 400 and answer["detail"][0]["msg"].startswith("config.yaml:2:3: server.hosts: ")
-    assert ask("GET")[1] == before
-    status, answer = ask("PUT", {"text": OPEN + "  name: At home\n"})
+    assert home.administer("GET", "/config")[1] == before
+    status, answer = home.administer("PUT", "/config", {"text": OPEN + "  name: At home\n"})
     assert status == 200
     assert home.ask(home.ana, "GET", "/config/connection")[1]["server_name"] == "At home"
-    assert ask("PUT", {"text": OPEN})[0] == 200
+    assert home.administer("PUT", "/config", {"text": OPEN})[0] == 200
 
 
 # Setting up a phone
