@@ -13,6 +13,12 @@ from http.server import ThreadingHTTPServer
 import website
 
 CHROMIUM = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+# Where it can make namespaces
+BUBBLEWRAP = shutil.which("bwrap")
+if BUBBLEWRAP and subprocess.run(
+        [BUBBLEWRAP, "--unshare-user", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "true"], capture_output=True,
+        check=False).returncode != 0:
+    BUBBLEWRAP = None
 ROOT = """#!/bin/sh
 # Chromium's sandbox doesn't work for root.
 PATH=/usr/bin:/bin exec bwrap --unshare-user --uid 1000 --gid 1000 --bind / / --dev-bind /dev /dev -- {chromium} "$@"

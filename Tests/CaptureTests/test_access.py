@@ -277,7 +277,8 @@ def test_administrator_changes_the_configuration(home):
 
 # Setting up a phone
 
-def test_setup_connects_a_phone(tmp_path, website):
+def test_setup_connects_a_phone(tmp_path):
+    """What the phone does then is in test_phone_shares.py."""
     home = Home(tmp_path, "# mine\ndownloads:\n  max_concurrent: 2\n")
     try:
         home.start()
@@ -302,12 +303,6 @@ def test_setup_connects_a_phone(tmp_path, website):
         home.wait_until_open()
         certificate = ssl.PEM_cert_to_DER_cert(home.root.read_text())
         assert hashlib.sha256(certificate).hexdigest() == payload["fp"].lower().replace(":", "")
-        # What the shortcut of docs/network.md sends.
-        status, answer = home.ask(payload["key"], "POST", "/download", {"url": website.fake("ok", by="shortcut")}, "https")
-        assert (status, answer["message"], answer["username"]) == (201, "Download queued successfully", "ana")
-        wait_until(lambda: home.ask(payload["key"], "GET", f"/status/{answer['download_id']}", scheme="https")[1]["state"] == "completed", "it is saved")
-        files = list((home.host.downloads / "ana").rglob("*.mp4"))
-        assert len(files) == 1
         # The computer gets another address: another certificate by the same root, and the phone goes on.
         root = home.root.read_bytes()
         home.network.change_address(SERVER, "192.168.50.77")

@@ -7,7 +7,6 @@ without bubblewrap.
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,12 +16,9 @@ from pathlib import Path
 import pytest
 from capture_host import FAST_RETRIES, CaptureHost, wait_until
 from fake_tools import FakeTools
+from pages import BUBBLEWRAP
 
-BUBBLEWRAP = shutil.which("bwrap")
-WORKS = BUBBLEWRAP and subprocess.run(
-    [BUBBLEWRAP, "--unshare-user", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "true"], capture_output=True,
-    check=False).returncode == 0
-needs_bubblewrap = pytest.mark.skipif(not WORKS, reason="bubblewrap can't make namespaces here")
+needs_bubblewrap = pytest.mark.skipif(not BUBBLEWRAP, reason="bubblewrap can't make namespaces here")
 PYTHON = "/usr/bin/python3"
 MARK = "FOUND "
 
