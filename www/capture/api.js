@@ -57,11 +57,16 @@ function errorFrom(body, { status, headers }) {
     return new HostError({ code: "unexpected-answer", what: textOf("capture.request.status", { status: String(status) }), hint }, status);
 }
 
-async function request(method, path, { body, headers = {} } = {}) {
+/**
+ * @param {() => string} keyOf the key to send; empty for none
+ * @returns {(method: string, path: string, options?: {body?: unknown, headers?: Object<string, string>, seconds?: number}) =>
+ *   Promise<{value: any, headers: Headers}>} sends a request
+ */
+export const createRequest = (keyOf) => async function send(method, path, { body, headers = {}, seconds = secondsMax } = {}) {
     let answer;
     let text;
     const fields = { ...headers };
-    if (key()) fields.Authorization = `Bearer ${key()}`;
+    if (keyOf()) fields.Authorization = `Bearer ${keyOf()}`;
     if (body !== undefined) fields["Content-Type"] = "application/json";
     try {
         answer = await fetch(path, {
@@ -69,7 +74,7 @@ async function request(method, path, { body, headers = {} } = {}) {
             headers: fields,
             body: body === undefined ? undefined : JSON.stringify(body),
             cache: "no-store",
-            signal: AbortSignal.timeout(secondsMax * 1000),
+            signal: AbortSignal.timeout(seconds * 1000),
         });
         text = await answer.text();
     } catch {
@@ -81,8 +86,9 @@ async function request(method, path, { body, headers = {} } = {}) {
     } catch {
         throw new HostError({ code: "unexpected-answer", what: textOf("capture.request.invalid") }, answer.status);
     }
-}
+};
 
+const request = createRequest(key);
 const valueOf = async (...call) => (await request(...call)).value;
 const pathOf = (id) => `/download/${encodeURIComponent(id)}`;
 
