@@ -62,18 +62,24 @@ struct AdministratorRoutes: Sendable {
     }
 
     private static func problems(of tools: [ToolDescription]) -> [AdministratorState.Problem] {
-        tools.compactMap { tool -> AdministratorState.Problem? in
-            guard let use = Toolbox.Tool(rawValue: tool.name) else { return nil }
-            guard tool.path != nil else {
-                let what = use.isOnlyFor ?? "downloads that need it wait"
-                return .init("\(tool.name) isn't installed; \(what)", repair: "Run `make setup-capture`.")
-            }
-            guard use == .ytdlp, let age = tool.version.flatMap({ Toolbox.age(ofMediaTool: $0) }),
-                age > Toolbox.oldAfterDays
-            else { return nil }
-            return .init(
-                "yt-dlp is \(age) days old; it may fail on sites that have changed", repair: "Update it below.")
+        let missing = tools.filter { $0.path == nil }
+        let needed = missing.filter { Toolbox.Tool(rawValue: $0.name)?.isOnlyFor == nil }.map(\.name)
+        var problems: [AdministratorState.Problem] = []
+        if !needed.isEmpty {
+            let names = needed.joined(separator: ", ")
+            problems.append(
+                .init("Not installed: \(names); downloads that need them wait", repair: "Run `make setup-capture`."))
         }
+        for tool in missing {
+            guard let use = Toolbox.Tool(rawValue: tool.name)?.isOnlyFor else { continue }
+            problems.append(.init("Not installed: \(tool.name); \(use)", repair: "Run `make setup-capture`."))
+        }
+        let version = tools.first { $0.name == Toolbox.Tool.ytdlp.rawValue }?.version
+        if let age = version.flatMap({ Toolbox.age(ofMediaTool: $0) }), age > Toolbox.oldAfterDays {
+            let what = "yt-dlp is \(age) days old; it may fail on sites that have changed"
+            problems.append(.init(what, repair: "Update it below."))
+        }
+        return problems
     }
 
     private func problems(

@@ -138,7 +138,7 @@ struct CaptureRoutes: Sendable {
 
     private static let folders = ["/capture/", "/app/core/", "/app/components/", "/app/messages/", "/app/docs/"]
     /// Files outside these folders.
-    private static let documents = [
+    static let documents = [
         "/admin": "capture/admin.html", "/config/setup": "capture/admin.html", "/docs": "capture/docs.html",
         "/openapi.json": "capture/openapi.json",
     ]
