@@ -1,4 +1,5 @@
 package import ArchiveStore
+import Synchronization
 
 /// The paths in `STORE/capture/`, and of the folder with saved files.
 ///
@@ -11,13 +12,25 @@ package import ArchiveStore
 ///     tls/             the root certificate, the server's, and their keys
 ///     cookies/         USER.txt: cookies that tools get a copy of
 ///     logs/            yyyy-mm/log_UUID.zst of each download; server.log
-package struct CaptureLayout: Sendable, Hashable {
+package struct CaptureLayout: Sendable {
     package let store: StoreLayout
-    /// The folder with saved files: `USERNAME/GENRE/NAME`.
-    package let downloads: String
+    private let place: Place
+
+    /// The folder with saved files, which the configuration can change while the server runs.
+    private final class Place: Sendable {
+        let path: Mutex<String>
+
+        init(_ path: String) { self.path = Mutex(path) }
+    }
 
     package init(store: StoreLayout, downloads: String) {
-        (self.store, self.downloads) = (store, downloads)
+        (self.store, place) = (store, Place(downloads))
+    }
+
+    /// The folder with saved files: `USERNAME/GENRE/NAME`. All copies of this value have the same.
+    package var downloads: String {
+        get { place.path.withLock { $0 } }
+        nonmutating set { place.path.withLock { $0 = newValue } }
     }
 
     package var root: String { store.capture }

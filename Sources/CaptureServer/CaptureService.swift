@@ -120,6 +120,7 @@ package final class CaptureService: Sendable {
             settings.apply(values)
             overrides(&settings, values)
             current.value = settings
+            if let downloads = settings.downloads { layout.downloads = downloads }
             await apply(values, isPortFixed: isPortFixed)
             runner.wake()
         }

@@ -24,8 +24,8 @@ FAST_RETRIES = ("--retry-delays", "0,0,0")
 
 
 class CaptureHost:
-    """A server that a test can kill and start again. The first start chooses a free port, which it keeps; `port = None` before it leaves
-    the choice to the configuration."""
+    """A server that a test can kill and start again. The first start chooses a free port, which it keeps; `port = None` or
+    `downloads = None` before it leaves the choice to the configuration."""
 
     def __init__(self, folder, tools, *options, store=None, downloads=None):
         self.folder = Path(folder)
@@ -53,7 +53,8 @@ class CaptureHost:
         return {**kept, **tools, **own, **more}
 
     def start(self, **environment):
-        command = [*self.prefix, CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads,
+        command = [*self.prefix, CAPTURE_BINARY, "serve", "--store", self.store,
+            *(["--downloads", self.downloads] if self.downloads else []),
             *([] if self.port is None else ["--port", str(self.port)]), "--no-library", "--json", *self.names, *self.options]
         self.allow(*SITES)
         with open(self.log, "ab") as log:

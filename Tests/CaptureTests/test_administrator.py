@@ -133,6 +133,25 @@ def test_platforms_that_are_not_allowed_are_refused(host, website):
     ask("POST", "/download", {"url": website("/page.html")}, status=201)
 
 
+def test_folder_for_files_changes_while_the_server_runs(tmp_path, website):
+    """Without --downloads, the folder is the configuration's."""
+    host = CaptureHost(tmp_path, FakeTools(tmp_path / "fake"))
+    host.downloads = None
+    one, other = tmp_path / "one", tmp_path / "other"
+    folder = host.store / "capture"
+    folder.mkdir(mode=0o700, parents=True)
+    for place in (one, other):
+        place.mkdir()
+    (folder / "config.yaml").write_text(f"downloads:\n  root_directory: {one}\n")
+    with host:
+        ask = session(host)
+        host.wait_for(host.add(website.fake("ok", by="one")), "completed")
+        ask("PUT", "/config", {"text": f"downloads:\n  root_directory: {other}\n"})
+        host.wait_for(host.add(website.fake("ok", by="other")), "completed")
+        assert [len(list(place.rglob("*.mp4"))) for place in (one, other)] == [1, 1]
+        assert ask("GET", "/admin/state")["disks"][1]["path"] == str(other)
+
+
 def test_log_level_changes_while_the_server_runs(host, website):
     ask = session(host)
     log = host.store / "capture" / "logs" / "server.log"

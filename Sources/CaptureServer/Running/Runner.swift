@@ -411,6 +411,8 @@ package struct CaptureSettings: Sendable {
     /// The name and version that archives name.
     package var software: String
     package var isolation = Isolation.none(reason: "not tried")
+    /// The folder for saved files; `nil` for the one that the server was started with.
+    package var downloads: String?
     /// How many downloads run at once.
     package var concurrentMax = 1
     /// Nothing starts with less free space, in bytes.

@@ -122,6 +122,7 @@ struct ServeCommand: AsyncParsableCommand {
             configuration: ConfigurationInForce(file, configuration, stamp: stamp, isPortFixed: port != nil) {
                 changed, configuration in
                 level.value = self.level(configuration)
+                changed.downloads = downloadsFolder(configuration, environment)
                 if noMediaFile { changed.keepsFiles = false }
                 if retryDelays != nil { changed.rules.retryDelays = overrides.rules.retryDelays }
                 if pageLimits != nil { changed.pageLimits = overrides.pageLimits }
