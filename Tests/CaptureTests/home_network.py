@@ -57,6 +57,11 @@ class HomeNetwork:
         Network.call(f"ip -n {name} addr del {old}/24 dev home0")
         Network.call(f"ip -n {name} addr add {new}/24 dev home0")
 
+    def give_phone(self, addresses):
+        """Gives the phone more addresses, as one who wants to pass for many devices does."""
+        for address in addresses:
+            Network.call(f"ip -n {self.phone.name} addr add {address}/24 dev eth0")
+
     def close(self):
         for place in PLACES:
             if found := getattr(self, place, None):

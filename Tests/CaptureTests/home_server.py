@@ -97,6 +97,22 @@ class Home:
         self.network.close()
 
 
+@contextlib.contextmanager
+def household(folder):
+    """A server, and the keys of a household: of two users, of a device of everyone, and of an administrator."""
+    home = Home(folder)
+    try:
+        home.start()
+        home.wait_until_open()
+        home.ana = home.key("Ana's phone", "--user", "ana")
+        home.ben = home.key("Ben's phone", "--user", "ben")
+        home.any = home.key("The kitchen's tablet")
+        home.admin = home.key("Ana's laptop", "--admin")
+        yield home
+    finally:
+        home.stop()
+
+
 def share(home, who, url, **fields):
     status, answer = home.ask(who, "POST", "/download", {"url": url, **fields})
     assert status == 201, answer

@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 from home_network import SERVER, SERVER_OUTSIDE, request, what_is_missing
-from home_server import OPEN, Home, share, wait_until
+from home_server import OPEN, Home, household, share, wait_until
 from support.places import BINARY
 
 pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
@@ -21,17 +21,8 @@ pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_i
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    home = Home(tmp_path_factory.mktemp("home"))
-    try:
-        home.start()
-        home.wait_until_open()
-        home.ana = home.key("Ana's phone", "--user", "ana")
-        home.ben = home.key("Ben's phone", "--user", "ben")
-        home.any = home.key("The kitchen's tablet")
-        home.admin = home.key("Ana's laptop", "--admin")
+    with household(tmp_path_factory.mktemp("home")) as home:
         yield home
-    finally:
-        home.stop()
 
 
 # CAPTURE.md, "Access": what each may read, share and administer.

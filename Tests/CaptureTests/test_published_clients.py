@@ -3,14 +3,16 @@
 Each client is written here from its guide alone, and reads answers with the decoders of its guide.
 """
 
+import contextlib
+import http.client
 import json
 import ssl
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
 
 import decoders
 import pytest
+from capture_host import SECONDS
 from home_network import SERVER, what_is_missing
 from home_server import OPEN, Home, wait_until
 
@@ -24,9 +26,8 @@ class Client:
     """Sends JSON to a base URL, from the phone."""
 
     def __init__(self, home, base, fields=None):
-        context = ssl.create_default_context(cafile=home.root)
-        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
-        self.place, self.base, self.fields = home.network.phone, base, fields or {}
+        self.parts, self.fields, self.place = urlsplit(base), fields or {}, home.network.phone
+        self.context = ssl.create_default_context(cafile=home.root)
 
     def ask(self, method, path, body=None):
         """Returns the status, the value and the header fields."""
@@ -36,13 +37,13 @@ class Client:
         content, fields = None, dict(self.fields)
         if body is not None:
             content, fields["Content-Type"] = json.dumps(body).encode(), "application/json"
-        call = urllib.request.Request(self.base + path, content, fields, method=method)
-        try:
-            with self.opener.open(call, timeout=120) as answer:
-                return answer.status, json.loads(answer.read()), answer.headers
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, json.loads(error.read()), error.headers
+        place = (self.parts.hostname, self.parts.port)
+        connection = (http.client.HTTPSConnection(*place, timeout=SECONDS, context=self.context) if self.parts.scheme == "https"
+            else http.client.HTTPConnection(*place, timeout=SECONDS))
+        with contextlib.closing(connection):
+            connection.request(method, self.parts.path + path, content, fields)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read()), answer.headers
 
     def get(self, path):
         return self.ask("GET", path)[:2]
