@@ -235,7 +235,8 @@ def test_another_users_id_is_an_unknown_one(home, films):
         status, answer = home.ask(home.ben, "GET", f"/status/{text}")
         assert (status, answer["detail"]) == (404, expected), text
     for query in ("", f"?q={films[0]}", "?username=ANA", "?client_id=phone", "?username=ana&username=ben", "?user=ana", "?domain=127.0.0.1"):
-        status, head, body = request(home.network.phone, "GET", home.base("http") + f"/history{query}", {"Authorization": f"Bearer {home.ben}"})
+        fields = {"Authorization": f"Bearer {home.ben}"}
+        status, head, body = request(home.network.phone, "GET", home.base("http") + f"/history{query}", fields)
         assert status == 400 or films[0] not in {row["download_id"] for row in json.loads(body)}, query
         assert status == 400 or int(head["X-Total-Count"]) == len(json.loads(body))
     # The same Idempotency-Key by two keys means two downloads.

@@ -1,0 +1,160 @@
+"""Clients that never finish: slow heads, half of a TLS handshake, bodies that don't come, answers that nobody reads. Others are served."""
+
+import contextlib
+import re
+import socket
+import ssl
+import subprocess
+import threading
+
+import pytest
+from home_network import SERVER, what_is_missing
+from home_server import household, share, wait_until
+
+pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+# As many connections as one address may have, and as all may have together. docs/network.md
+OF_ONE, OF_ALL = 32, 256
+ADDRESSES = [f"192.168.50.{number}" for number in range(100, 100 + OF_ALL // OF_ONE + 1)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    with household(tmp_path_factory.mktemp("slow")) as home:
+        home.network.give_phone(ADDRESSES)
+        yield home
+
+
+@pytest.fixture(scope="module")
+def film(home, website):
+    identifier = share(home, home.ana, website.fake("ok", size=20_000_000, by="slow"), options={"mode": "media"})
+    wait_until(lambda: home.ask(home.ana, "GET", f"/status/{identifier}")[1]["state"] == "completed", "the film is saved")
+    return identifier
+
+
+def hello():
+    """What a TLS client sends first. RFC 8446 §4.1.2"""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = ssl._create_unverified_context().wrap_bio(incoming, outgoing)
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
+
+
+class SlowClients:
+    """Connections from the phone. From then on, each sends a byte of `rest` now and then."""
+
+    def __init__(self, home, kind, film="", addresses=ADDRESSES[:1]):
+        port = home.host.port if kind in ("head", "body", "unread") else 8443
+        host = f"{SERVER}:{port}"
+        first, self.rest = {
+            "head": (f"GET /history HTTP/1.1\r\nHost: {host}\r\nX-Other: ".encode(), b"a"),
+            "head over TLS": (f"GET /history HTTP/1.1\r\nHost: {host}\r\nX-Other: ".encode(), b"a"),
+            "body": (f"POST /download HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {home.ana}\r\nContent-Type: application/json\r\n"
+                "Content-Length: 60000\r\n\r\n{".encode(), b" "),
+            "unread": (f"GET /download/{film}/file HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {home.ana}\r\n\r\n".encode(), b""),
+            "half a hello": (hello()[:100], b""),
+            "a whole hello": (hello(), b""),
+            "a hello of 16 kB": (b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc\x03\x03", b"\0"),
+            "no TLS": (b"\x80" * 1000, b""),
+            "TLS and silence": (b"", b""),
+        }[kind]
+        self.sockets, self.stopped = [], threading.Event()
+        context = ssl.create_default_context(cafile=home.root) if kind in ("head over TLS", "TLS and silence") else None
+
+        def connect():
+            for address in addresses:
+                for _ in range(OF_ONE):
+                    with contextlib.suppress(OSError):
+                        self.add(socket.create_connection((SERVER, port), 120, (address, 0)), first, context)
+
+        home.network.phone.run(connect)
+        self.thread = threading.Thread(target=self.send, daemon=True)
+        self.thread.start()
+
+    def add(self, connection, first, context):
+        self.sockets.append(connection)
+        if context:
+            self.sockets[-1] = connection = context.wrap_socket(connection, server_hostname=SERVER)
+        connection.sendall(first)
+
+    def send(self):
+        while not self.stopped.wait(0.1):
+            for one in self.sockets:
+                with contextlib.suppress(OSError):
+                    one.send(self.rest)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.thread.join()
+        for one in self.sockets:
+            one.close()
+
+
+def expect_served(home, *who):
+    """By both ports, and what needs the database too."""
+    for one in who:
+        for scheme in ("http",) if one == "own" else ("http", "https"):
+            assert home.ask(one, "GET", "/health", scheme=scheme)[0] == 200, one
+            assert home.ask(one, "GET", "/history", scheme=scheme)[0] == (401 if one == "internet" else 200), one
+
+
+@pytest.mark.parametrize("kind", [
+    "head", "head over TLS", "body", "unread", "half a hello", "a whole hello", "a hello of 16 kB", "no TLS", "TLS and silence"])
+def test_others_are_served(home, film, kind):
+    """While one address has all connections that it can have: the phone by its own address, the internet, and this computer."""
+    with SlowClients(home, kind, film):
+        expect_served(home, "own", home.ana, "internet")
+        # A 33rd isn't.
+        if kind != "no TLS":
+            assert is_closed(home, ADDRESSES[0])
+    wait_until(lambda: not is_closed(home, ADDRESSES[0]), "the address is served again")
+
+
+def is_closed(home, address):
+    """Whether the server closes a connection from an address before it has asked for anything."""
+    def look():
+        with socket.create_connection((SERVER, home.host.port), 120, (address, 0)) as one:
+            with contextlib.suppress(ConnectionError):
+                one.sendall(f"GET /health HTTP/1.1\r\nHost: {SERVER}:{home.host.port}\r\nConnection: close\r\n\r\n".encode())
+                return not one.recv(100)
+            return True
+
+    return home.network.phone.run(look)
+
+
+def test_this_computer_is_served_when_the_network_is_full(home):
+    """256 connections from 9 addresses. When they are gone, the network is served again."""
+    with SlowClients(home, "head", addresses=ADDRESSES):
+        assert is_closed(home, "192.168.50.2")
+        expect_served(home, "own")
+    wait_until(lambda: not is_closed(home, "192.168.50.2"), "the phone is served again")
+    expect_served(home, home.ana, "internet")
+
+
+def test_connections_that_come_and_go(home):
+    """Reset at once, before or after the TLS handshake."""
+    def churn():
+        for number in range(200):
+            with contextlib.suppress(OSError), socket.create_connection((SERVER, (home.host.port, 8443)[number % 2]), 120) as one:
+                one.sendall(hello()[:number] if number % 2 else b"GET /"[:number])
+                # Without a goodbye: a reset. socket(7)
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+    home.network.phone.run(churn)
+    wait_until(lambda: not is_closed(home, "192.168.50.2"), "the phone is served")
+    expect_served(home, "own", home.ana, "internet")
+
+
+@pytest.mark.parametrize("ciphers", ["eNULL", "aNULL", "kRSA", "PSK"])
+def test_weak_ciphers_are_refused(home, ciphers):
+    """Without encryption, without a certificate, and without forward secrecy. TLS 1.0 and 1.1 are in test_access.py."""
+    def cipher(chosen):
+        command = ["openssl", "s_client", "-connect", f"{SERVER}:8443", "-tls1_2", "-cipher", f"{chosen}:@SECLEVEL=0"]
+        result = subprocess.run([*home.network.phone.command, *command], input="", capture_output=True, text=True, errors="replace", timeout=120)
+        return re.search(r"Cipher is (\S+)", result.stdout)[1]
+
+    assert cipher(ciphers) == "(NONE)"
+    assert cipher("ECDHE") != "(NONE)"
