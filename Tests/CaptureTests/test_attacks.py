@@ -132,6 +132,15 @@ def test_upgrades_are_not_made(home, scheme):
         assert exchange(home, scheme, head.encode())[0] == [200]
 
 
+def test_request_after_an_upgrade_is_answered(home):
+    """RFC 9110 §7.8: a server may ignore Upgrade, and then answers as if it wasn't there. curl --http2 and Java's HttpClient send it."""
+    first = f"GET /health HTTP/1.1\r\nHost: {authority(home, 'http')}\r\n"
+    upgrade = "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"
+    statuses, got = exchange(home, "http", (first + upgrade + first + "Connection: close\r\n\r\n").encode())
+    # A server that ends the connection says so.
+    assert statuses == [200, 200] or (statuses == [200] and b"connection: close" in got.lower())
+
+
 @pytest.mark.parametrize("fields", [
     {"X-Forwarded-For": "127.0.0.1"}, {"X-Real-IP": "::1"}, {"Forwarded": "for=127.0.0.1;proto=https"}, {"X-Forwarded-Host": "localhost"},
     {"X-Original-URL": "/health"}, {"X-Rewrite-URL": "/health"}, {"Cookie": "key=KEY"}, {"Proxy-Authorization": "Bearer KEY"},
@@ -177,7 +186,7 @@ PATHS = [
     "/download/../../../../etc/passwd", "/download/..%2f..%2f..%2f..%2fetc%2fpasswd/file", "/download/%2e%2e/%2e%2e/capture.sqlite/file",
     "/download/ID/../../../capture.sqlite", "/download/ID/..%2f..%2fconfig.yaml", "/download/ID/file/../../../../etc/passwd",
     "/download/ID/file%2f..%2f..%2fconfig.yaml", "/download/ID/..;/file", "/download//etc/passwd/file", "/download/%252e%252e%252fetc%252fpasswd/file",
-    "/download/ID/session", "/download/ID/tls/root.key", "/status/..%2fconfig", "/api/v1/../../config.yaml", "/..%5c..%5cetc%5cpasswd",
+    "/download/ID%00/file", "/status/ID%00", "/download/ID/session", "/download/ID/tls/root.key", "/status/..%2fconfig", "/api/v1/../../config.yaml", "/..%5c..%5cetc%5cpasswd",
     "/capture/../../Package.swift", "/capture/%2e%2e/%2e%2e/Package.swift", "/app/core/..%2f..%2f..%2fPackage.swift", "/capture/%00index.html",
     "/capture/..%c0%af..%c0%afPackage.swift", "/app/messages//etc/passwd", "/capture/", "/app/", "/server.crt/../tls/root.key", "/tls/root.key",
 ]

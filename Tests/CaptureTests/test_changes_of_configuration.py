@@ -6,6 +6,7 @@ What is valid, and what each key does, is from docs/configuration.md.
 import contextlib
 import itertools
 import json
+import socket
 import subprocess
 from pathlib import Path
 
@@ -283,3 +284,20 @@ def test_certificate_that_cannot_be_used(changes, kind):
     wait_until(lambda: what in home.log()[log:], "the log says why")
     assert changes.seen()[:3] == before[:3]
     assert reaches(changes, home.base("https"), home.root)
+
+
+def test_port_that_is_taken(changes):
+    """The listeners that there were stay, and the new port is used as soon as it can be."""
+    home = changes.home
+    changes.write(OPEN)
+    wait_until(lambda: reaches(changes, home.base("https"), home.root), "the server listens")
+    before, log = changes.listeners(), len(home.log())
+    other = home.network.server.listen(socket.SOCK_STREAM, SERVER, 9444)
+    try:
+        changes.write(OPEN.replace("8443", "9444"))
+        wait_until(lambda: "9444" in home.log()[log:], "the log says that the port is taken")
+        assert before <= changes.listeners()
+        assert reaches(changes, home.base("https"), home.root)
+    finally:
+        other.close()
+    wait_until(lambda: reaches(changes, f"https://{SERVER}:9444", home.root), "the port is used once it's free")

@@ -148,6 +148,15 @@ def test_connections_that_come_and_go(home):
     expect_served(home, "own", home.ana, "internet")
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_connections_that_ended_are_not_counted(home, scheme):
+    """More requests in a row than one address may have connections, each on its own. The client says goodbye, as curl does."""
+    command = ["curl", "--silent", "--cacert", home.root, "--header", "Connection: close", "--write-out", "%{http_code} ", "--output", "/dev/null"]
+    url = home.base(scheme) + "/health"
+    got = [subprocess.run([*home.network.phone.command, *command, url], capture_output=True, text=True).stdout for _ in range(OF_ONE + 8)]
+    assert got == ["200 "] * len(got)
+
+
 @pytest.mark.parametrize("ciphers", ["eNULL", "aNULL", "kRSA", "PSK"])
 def test_weak_ciphers_are_refused(home, ciphers):
     """Without encryption, without a certificate, and without forward secrecy. TLS 1.0 and 1.1 are in test_access.py."""
