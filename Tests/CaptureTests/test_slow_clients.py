@@ -167,3 +167,18 @@ def test_weak_ciphers_are_refused(home, ciphers):
 
     assert cipher(ciphers) == "(NONE)"
     assert cipher("ECDHE") != "(NONE)"
+
+
+def test_head_that_never_ends_is_given_up(home):
+    """Sooner than a connection that had a request before, which clients keep for the next one."""
+    head = f"GET /health HTTP/1.1\r\nHost: {SERVER}:{home.host.port}\r\n".encode()
+    kept, slow = (home.network.phone.connect(SERVER, home.host.port) for _ in range(2))
+    with kept, slow:
+        kept.sendall(head + b"\r\n")
+        assert kept.recv(12) == b"HTTP/1.1 200"
+        slow.sendall(head)
+        # It ends when the server closes it, without an answer.
+        assert slow.recv(1) == b""
+        kept.sendall(head + b"\r\n")
+        while b"HTTP/1.1 200" not in kept.recv(65536):
+            pass

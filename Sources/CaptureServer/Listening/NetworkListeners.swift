@@ -32,13 +32,11 @@ actor NetworkListeners {
     /// The endpoints that are open.
     var endpoints: Set<Endpoint> { Set(open.keys) }
 
-    /// Opens and closes endpoints until these are open. Those that can't be opened are tried again by the next call.
+    /// Opens and closes endpoints until these are open. Those that can't be opened are tried again by the next call; the
+    /// ones that they replace stay open until then.
     func open(_ wanted: Set<Endpoint>) async {
-        for (endpoint, listener) in open where !wanted.contains(endpoint) {
-            open[endpoint] = nil
-            logger.info("stopped listening", metadata: ["address": "\(endpoint)"])
-            await listener.stop(within: .seconds(5))
-        }
+        // A port that changes between http and https must be free first.
+        await close(wanted) { old in wanted.contains { $0.address == old.address && $0.port == old.port } }
         failures = failures.filter { wanted.contains($0.key) }
         for endpoint in wanted where open[endpoint] == nil {
             do {
@@ -49,13 +47,25 @@ actor NetworkListeners {
                 if failures.updateValue("\(error)", forKey: endpoint) == nil { logger.error("\(error)") }
             }
         }
+        // Nothing is half applied.
+        let failed = failures.keys
+        await close(wanted) { old in !failed.contains { $0.isEncrypted == old.isEncrypted } }
+    }
+
+    /// Closes unwanted endpoints that meet a condition.
+    private func close(_ wanted: Set<Endpoint>, where condition: (Endpoint) -> Bool) async {
+        for (endpoint, listener) in open where !wanted.contains(endpoint) && condition(endpoint) {
+            open[endpoint] = nil
+            logger.info("stopped listening", metadata: ["address": "\(endpoint)"])
+            await listener.stop(within: .seconds(5))
+        }
     }
 
     private func listen(_ endpoint: Endpoint) async throws -> RequestListener {
         let socket = try NetworkSockets.listen(on: endpoint.address, port: endpoint.port)
         let (limits, encrypt, respond) = (limits, encrypt, respond)
         return try await RequestListener(
-            taking: [socket], isEncrypted: endpoint.isEncrypted,
+            taking: [socket], isEncrypted: endpoint.isEncrypted, firstHeadLimit: .seconds(10),
             prepare: { channel in
                 // A closed channel needs no more.
                 guard limits.admit(channel) else { return channel.close(promise: nil) }

@@ -61,6 +61,8 @@ struct CaptureRoutes: Sendable {
         try Self.checkSite(request, origin)
         var path = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         if path.starts(with: ["api", "v1"]) { path.removeFirst(2) }
+        // SQLite compares a text up to its first NUL.
+        guard !path.contains(where: { $0.contains("\0") }) else { throw RequestFailure.nothingHere }
         if isRead, let file = try await FileRoutes(service: service).withTicket(request, path) { return file }
         var caller = try await callers.caller(
             of: request, context, isEncrypted: arrival.isEncrypted, service.network.configuration.security)

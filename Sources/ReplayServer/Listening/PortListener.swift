@@ -47,7 +47,8 @@ final class PortListener: Sendable {
                     try server.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: server))
                 }
             }
-            .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+            // TLS ends both directions at once.
+            .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: !channel.isEncrypted)
             .bind(socket) {
                 connections.add($0)
                 return channel.setup(channel: $0, logger: logger)

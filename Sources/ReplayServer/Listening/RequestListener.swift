@@ -22,16 +22,19 @@ package struct RequestListener: Sendable {
     /// - Parameters:
     ///   - sockets: Listening TCP sockets. They are closed when the listener stops, and after an error.
     ///   - isEncrypted: Whether `prepare` adds TLS.
+    ///   - firstHeadLimit: The time for a connection's first head; `nil` for that of idle connections.
     ///   - prepare: Called for each connection on its event loop; an error closes it.
     package init(
-        taking sockets: [Int32], isEncrypted: Bool, prepare: @escaping @Sendable (any Channel) throws -> Void,
+        taking sockets: [Int32], isEncrypted: Bool, firstHeadLimit: TimeAmount? = nil,
+        prepare: @escaping @Sendable (any Channel) throws -> Void,
         logger: Logger, respond: @escaping Responder
     ) async throws {
         let stopSignal = StopSignal()
         let handler = RequestHandler(logger: logger, answer: respond)
         let channel = ReplayChannel(
             responder: { try await handler.respond($0, $1, $2) }, archives: nil, hosts: nil, stop: stopSignal,
-            clients: .everyone, isEncrypted: isEncrypted, prepare: prepare)
+            clients: .everyone, isEncrypted: isEncrypted, firstHeadLimit: firstHeadLimit ?? ConnectionGuard.idleLimit,
+            prepare: prepare)
         listener = try await PortListener(taking: sockets, channel: channel, logger: logger)
         self.stopSignal = stopSignal
     }

@@ -23,6 +23,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private let stop: StopSignal
     private let clients: ClientCheck
+    /// The time for the first head, in which there can be a TLS handshake.
+    private let firstHeadLimit: TimeAmount
+    private var hasRequested = false
     /// Determined once per connection.
     private var client = ClientCheck.Verdict.unknownUser
     /// From a request's head to its end.
@@ -39,9 +42,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var lastProgress = NIODeadline.now()
     private var watch: RepeatedTask?
 
-    init(stop: StopSignal, clients: ClientCheck) {
-        self.stop = stop
-        self.clients = clients
+    init(stop: StopSignal, clients: ClientCheck, firstHeadLimit: TimeAmount = idleLimit) {
+        (self.stop, self.clients, self.firstHeadLimit) = (stop, clients, firstHeadLimit)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -68,8 +70,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             isReceiving = true
+            hasRequested = true
             isRequestOpen = true
-            isKeptAlive = head.isKeepAlive
+            // After a head with Upgrade, the parser takes what follows for the other protocol.
+            isKeptAlive = head.isKeepAlive && !head.headers.contains(name: "upgrade")
             isOldVersion = head.version != .http1_1
             if let refusal = ErrorResponse(refusing: client) {
                 return refuse(refusal, head: head, context: context)
@@ -170,13 +174,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     private var isStale: Bool {
-        let limit = stop.isRaised ? Self.stoppingLimit : isRequestOpen ? Self.requestLimit : Self.idleLimit
+        let waitLimit = hasRequested ? Self.idleLimit : firstHeadLimit
+        let limit = stop.isRaised ? Self.stoppingLimit : isRequestOpen ? Self.requestLimit : waitLimit
         return NIODeadline.now() - lastProgress > limit
     }
 
     private static let tick = TimeAmount.seconds(2)
     /// Between requests, and while a head arrives.
-    private static let idleLimit = TimeAmount.seconds(75)
+    static let idleLimit = TimeAmount.seconds(75)
     /// Within a request. A paused video can stall its download for a long time.
     private static let requestLimit = TimeAmount.minutes(15)
     /// For stalled downloads while the server is stopping.

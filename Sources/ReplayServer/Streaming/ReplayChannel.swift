@@ -23,6 +23,8 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     let stop: StopSignal
     let clients: ClientCheck
     var isEncrypted = false
+    /// The time for a connection's first head.
+    var firstHeadLimit = ConnectionGuard.idleLimit
     /// Called for each connection, last; it adds TLS to encrypted ones. An error closes the connection.
     var prepare: @Sendable (any Channel) throws -> Void = { _ in }
 
@@ -33,7 +35,7 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
                 withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false)
             try pipeline.addHandler(PresenceHandler(), position: .first)
             try pipeline.addHandler(PolicyHandler(hosts: hosts))
-            try pipeline.addHandler(ConnectionGuard(stop: stop, clients: clients))
+            try pipeline.addHandler(ConnectionGuard(stop: stop, clients: clients, firstHeadLimit: firstHeadLimit))
             if let archives, let hosts {
                 try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts))
             }
