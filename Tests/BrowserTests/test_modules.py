@@ -238,16 +238,16 @@ def test_every_message_is_used_and_exists():
     known = [key for found in files.values() for key in found]
     assert len(known) == len(set(known)), "messages in two files"
     assert [path.name for path, found in files.items() if found != sorted(found)] == [], "files that aren't sorted"
-    source = "".join(map(text, modules() + [path for path in (APP.parent / "capture").iterdir() if path.suffix in (".js", ".html")]))
+    source = "".join(map(text, modules() + [path for path in (APP.parent / "capture").rglob("*") if path.suffix in (".js", ".html")]))
     assert set(known) - keys(source, set(known)) == set(), "unused messages"
     asked = set(re.findall(r'message(?:Parts)?\("([^"]+)"', source))
     assert asked - set(known) == set(), "messages that don't exist"
 
 
-PAGES = [APP / "main.js", APP / "docs/api-docs.js", APP.parent / "capture/main.js"]
+PAGES = [APP / "main.js", APP / "docs/api-docs.js", APP.parent / "capture/main.js", APP.parent / "capture/admin/main.js"]
 
 
-@pytest.mark.parametrize("entry", [*PAGES, *later()], ids=lambda path: path.stem)
+@pytest.mark.parametrize("entry", [*PAGES, *later()], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_module_loads_with_its_messages(entry):
     """Those of all views load with the app."""
     files = message_files()

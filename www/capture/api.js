@@ -11,12 +11,12 @@ import { duration } from "./state-texts.js";
  *   file_path: string|null, file_size: number|null, error_message: string|null, error_code: string|null,
  *   state: "queued"|"started"|"downloading"|"completed"|"failed"|"cancelled"|"aborted_by_system",
  *   stage: "analysing"|"fetching"|"merging"|"checking"|"storing"|null, title: string|null, service: string|null,
- *   progress: Progress|null, attempt: number, not_before: string|null, waiting_for: "tool"|"disk"|"retry"|"site"|null,
+ *   progress: Progress|null, attempt: number, not_before: string|null, waiting_for: "tool"|"disk"|"retry"|"site"|"paused"|null,
  *   archive: string|null, replay_url: string|null, quality_fallback: boolean, incomplete: string|null,
  *   replay_check: string|null, options?: {mode?: "media"|"page"}}} Download `incomplete`: what is missing; `replay_check`: what was seen when the archive was replayed
  * @typedef {{name: string, version: string|null, path: string|null}} Tool `path`: `null` if it isn't installed
  * @typedef {{software?: string, library?: string|null, tools?: Tool[],
- *   queue?: {queued: number, running: number, waiting_for: "tool"|"disk"|null}}} Health
+ *   queue?: {queued: number, running: number, waiting_for: "tool"|"disk"|"paused"|null}}} Health
  * @typedef {{url: string, username?: string, options?: {mode?: "media"|"page", form?: "audio", height?: number, container?: string,
  *   audio_quality?: string}}} Order
  */

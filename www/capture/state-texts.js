@@ -81,6 +81,7 @@ function waitingText({ waiting_for: reason, not_before: time, url, genre, option
     const seconds = (Date.parse(time ?? "") - Date.now()) / 1000;
     const later = seconds > 0 ? message("capture.waiting.later", { time: duration(seconds) }) : message("capture.waiting.soon");
     if (reason === "tool") return { text: toolText(missing, genre, options?.mode), kind: "warning" };
+    if (reason === "paused") return { text: message("capture.waiting.paused"), kind: "warning" };
     if (reason === "disk") return { text: message("capture.waiting.disk"), kind: "warning" };
     if (reason === "site") {
         const site = siteOf(url);

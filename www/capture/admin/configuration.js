@@ -132,7 +132,7 @@ export function createConfiguration({ onChanged, onMoved }) {
     function showState() {
         const isDraft = isChanged();
         if (!isDraft) wasRestored = false;
-        keepDraft(isDraft ? { base, text: editor.text } : null);
+        if (file !== null) keepDraft(isDraft ? { base, text: editor.text } : null);
         setText(state, message(isDraft ? "admin.config.changed" : "admin.config.unchanged"));
         state.classList.toggle("warning", isDraft);
         const isReady = file !== null && !isBusy;

@@ -95,10 +95,12 @@ export function createDevices({ onChanged }) {
     function showParts() {
         closed.hidden = state.open || device !== null;
         form.hidden = !state.open || device !== null;
-        const { addresses } = state;
+        // Encrypted ones first.
+        const isPlain = (address) => Number(!address.startsWith("https:"));
+        const addresses = [...state.addresses].sort((one, other) => isPlain(one) - isPlain(other));
         submit.disabled = addresses.length === 0;
         showValue(places, addresses, () => (addresses.length === 0 ? [message("admin.connect.no-address")]
-            : messageParts("admin.connect.places", { n: addresses.length, addresses: make("span", {},
+            : messageParts("admin.connect.places", { addresses: make("span", {},
                 ...addresses.flatMap((address, index) => [index > 0 && ", ", make("code", { text: plain(address, 300) })].filter(Boolean))) })));
     }
 
@@ -133,14 +135,14 @@ function certificateStep({ fp: fingerprint, lan, protocol }) {
     const address = `${protocol}://${lan}/server.crt`;
     return [
         make("p", {}, ...messageParts("admin.connect.step-certificate", { address: make("code", { text: plain(address, 300) }) })),
+        make("p", {}, ...messageParts("admin.connect.install-here", {},
+            { a: (...children) => make("a", { href: "/server.crt", download: "server.crt" }, ...children) })),
         make("details", {},
             make("summary", { text: message("admin.connect.install") }),
             make("ul", { class: "bullets" },
                 make("li", {}, ...messageParts("admin.connect.install-apple")),
                 make("li", {}, ...messageParts("admin.connect.install-android")),
-                make("li", {}, ...messageParts("admin.connect.install-compare", { fingerprint: make("code", { text: plain(fingerprint, 200) }) })),
-                make("li", {}, ...messageParts("admin.connect.install-here", {},
-                    { a: (...children) => make("a", { href: "/server.crt", download: "server.crt" }, ...children) })))),
+                make("li", {}, ...messageParts("admin.connect.install-compare", { fingerprint: make("code", { text: plain(fingerprint, 200) }) })))),
     ];
 }
 

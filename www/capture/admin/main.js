@@ -70,7 +70,9 @@ function schedule() {
 async function read() {
     const used = token();
     try {
-        const [state] = await Promise.all([api.state(), serverLog.read(), readLists()]);
+        // An ended session is one wrong key, and not one for each request: the server counts them.
+        const state = await api.state();
+        await Promise.all([serverLog.read(), readLists()]);
         if (used !== token()) return;
         setStopped(false);
         showSignedIn();
@@ -80,7 +82,7 @@ async function read() {
     } catch (error) {
         if (used !== token()) return;
         setStopped(isUnreachable(error));
-        if (isKeyNeeded(error) || error.status === 403) signIn(isKeyNeeded(error) ? new Error(message("admin.sign-in.ended")) : error);
+        if (isKeyNeeded(error) || [403, 429].includes(error.status)) signIn(isKeyNeeded(error) ? new Error(message("admin.sign-in.ended")) : error);
         else if (!isStopped) showError(error);
     }
 }
@@ -102,9 +104,9 @@ function showFooter({ software, started_at: time }) {
 }
 
 function showError(error) {
-    showSignedIn();
+    const place = administration.hidden ? signInPlace : pageProblems;
     const block = errorBlock(error, message("admin.page.cant-read"));
-    if (pageProblems.textContent !== block.textContent) pageProblems.replaceChildren(block);
+    if (place.textContent !== block.textContent) place.replaceChildren(block);
 }
 
 function showSignedIn() {

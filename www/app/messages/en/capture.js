@@ -129,6 +129,7 @@ addMessages({
     "capture.tools.missing": "{n, plural, one {{tools} isn't installed} other {{tools} aren't installed}}",
     "capture.waiting.disk": "Waits: the disk is full. Free some space, and it continues by itself.",
     "capture.waiting.later": "Tries again in {time}.",
+    "capture.waiting.paused": "Waits: downloads are paused.",
     "capture.waiting.site": "Waits: {known, select, no {the site} other {{site}}} limits how much you can download. {later}",
     "capture.waiting.soon": "Tries again soon.",
     "capture.waiting.tool": "Waits for a tool. Run `make setup-capture`.",
