@@ -4,26 +4,19 @@ import base64
 import json
 import os
 import re
-import socket
 import urllib.parse
-from types import SimpleNamespace
 
 import pytest
 from capture_host import FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
-from support.accessibility import view_problems, violations
+from support.accessibility import view_problems
+from support.administrator import SIGN_IN, config, free_port, link, new_key, press, section, shown, started, with_key, write_config
 from support.expecting import expect
-from support.host import Host
 from support.waiting import wait_until
 from website import Website
 
 pytestmark = pytest.mark.one_chromium
 
-# What Chromium reports about requests to a stopped server
-UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED"
-MARKUP = '<img src=x onerror="window.ran = 1"> & \u202egpj.exe'
-# Without the character that reorders text
-SHOWN = MARKUP.replace("\u202e", "")
 COOKIE = ".example.org\tTRUE\t/\tTRUE\t0\tsession\tsecret-value\n"
 
 
@@ -34,12 +27,6 @@ def capture(tmp_path):
         yield started(host)
     finally:
         host.stop()
-
-
-def started(host):
-    host.start()
-    Host.ports.add(host.port)
-    return host
 
 
 @pytest.fixture
@@ -56,56 +43,6 @@ def page(capture, browser):
     return shown(browser.page)
 
 
-def shown(page):
-    """The page, once all of it has been read."""
-    expect(page.get_by_label("Text of the file")).to_be_enabled()
-    expect(page.locator("#footer")).to_contain_text("Started")
-    return page
-
-
-def link(capture):
-    made = capture.command("admin", "--json")
-    assert made.returncode == 0, made.stderr
-    return json.loads(made.stdout)["link"]
-
-
-def new_key(capture, name, *options):
-    made = capture.command("keys add", name, *options, "--json")
-    assert made.returncode == 0, made.stderr
-    return json.loads(made.stdout)["secret"]
-
-
-def section(page, name):
-    return page.get_by_role("region", name=name, exact=True)
-
-
-def press(place, name):
-    place.get_by_role("button", name=name, exact=isinstance(name, str)).click()
-
-
-def config(capture):
-    return capture.store / "capture" / "config.yaml"
-
-
-def write_config(capture, text):
-    """Replaces the file, as an editor does."""
-    new = config(capture).with_suffix(".test")
-    new.write_text(text, encoding="utf-8")
-    new.chmod(0o600)
-    new.replace(config(capture))
-
-
-def free_port():
-    """A port that no other server has."""
-    with socket.socket() as free:
-        free.bind(("", 0))
-        return free.getsockname()[1]
-
-
-def with_key(key):
-    return {"Authorization": f"Bearer {key}"}
-
-
 # Who may open it
 
 
@@ -113,7 +50,7 @@ def test_link_opens_the_page_once(capture, browser):
     browser.allow("401")
     page = browser.page
     page.goto(f"{capture.started['address']}/admin")
-    field = page.get_by_label("Link, or administrator’s key")
+    field = page.get_by_label(SIGN_IN)
     expect(field).to_be_focused()
     expect(page.locator("main")).to_contain_text("replayhost-capture admin")
     expect(section(page, "Status")).to_be_hidden()
@@ -141,7 +78,7 @@ def test_key_opens_the_page_if_it_is_an_administrators(capture, browser):
     browser.allow("401|403")
     page = browser.page
     page.goto(f"{capture.started['address']}/config/setup")
-    field = page.get_by_label("Link, or administrator’s key")
+    field = page.get_by_label(SIGN_IN)
     field.fill(new_key(capture, "phone"))
     press(page, "Open")
     expect(page.get_by_role("alert")).to_contain_text("Only the administrator can do this")
@@ -424,183 +361,3 @@ def test_log_is_followed(capture, site, page):
     os.truncate(capture.store / "capture" / "logs" / "server.log", 0)
     capture.wait_for(capture.add(site.fake("ok", by="three")), "completed")
     expect(log.get_by_text("Download completed")).to_have_count(1)
-
-
-@pytest.fixture
-def editor(page):
-    part = section(page, "Configuration")
-    return SimpleNamespace(part=part, text=part.get_by_label("Text of the file"))
-
-
-def test_configuration_is_checked_saved_and_restored(capture, browser, page, editor):
-    """A problem leads to its line. Nothing invalid is saved."""
-    browser.allow("400")
-    part, text = editor.part, editor.text
-    expect(part.get_by_role("button", name="Save")).to_be_disabled()
-    expect(part.get_by_role("button", name="Restore the version before…")).to_be_disabled()
-    wrong = "# 𝛼\n" * 40 + "downloads:\n  max_concurent: 2\nserver: {name: \"𝛼𝛼\", prot: 1}\n"
-    text.fill(wrong)
-    expect(part).to_contain_text("You have unsaved changes.")
-    press(part, "Check")
-    expect(part.get_by_role("alert")).to_contain_text("There are 2 problems.")
-    press(part, "Save")
-    expect(part.get_by_role("alert")).to_contain_text("Not saved. There are 2 problems.")
-    assert not config(capture).exists()
-    for name, place in (("Line 42", "max_concurent"), ("Line 43", "prot")):
-        part.get_by_role("button", name=re.compile(f"^{name} ")).click()
-        expect(text).to_be_focused()
-        # JavaScript counts UTF-16 code units.
-        assert text.evaluate("area => area.selectionStart") == len(wrong[:wrong.index(place)].encode("utf-16-le")) // 2
-        assert text.evaluate("area => area.scrollTop > 0 && document.getElementById('config-lines').scrollTop === area.scrollTop")
-    one, other = "server:\n  name: One\n", "server:\n  name: Other\n"
-    text.fill(one)
-    press(part, "Check")
-    expect(part).to_contain_text("No problems found.")
-    assert not config(capture).exists()
-    text.press("Control+s")
-    expect(part).to_contain_text("Saved.")
-    expect(part).to_contain_text("No unsaved changes.")
-    assert config(capture).read_text() == one
-    text.fill(other)
-    press(part, "Save")
-    expect(part).to_contain_text("Saved.")
-    press(part, "Restore the version before…")
-    press(page.get_by_role("dialog", name="Restore the version before?"), "Cancel")
-    assert config(capture).read_text() == other
-    press(part, "Restore the version before…")
-    press(page.get_by_role("dialog"), "Restore")
-    expect(text).to_have_value(one)
-    assert config(capture).read_text() == one
-    assert capture.call("GET", "/config/connection")[1]["server_name"] == "One"
-
-
-def test_unsaved_text_survives_a_reload_and_a_stopped_server(capture, browser, page, editor):
-    browser.allow(f"{UNREACHABLE}|401")
-    part, text = editor.part, editor.text
-    text.fill("# Mine\n")
-    asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    page.reload()
-    assert asked == ["beforeunload"]
-    expect(text).to_have_value("# Mine\n")
-    expect(part).to_contain_text("unsaved text from before the page was reloaded")
-    section(page, "Cookies").get_by_role("textbox", name="Cookies").fill("typed")
-    capture.kill_9()
-    expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
-    text.fill("# Mine, too\n")
-    press(part, "Save")
-    expect(part.get_by_role("alert")).to_contain_text("replayhost-capture has stopped")
-    capture.start()
-    # The restart has ended the session.
-    expect(page.locator("#banners")).to_be_empty()
-    expect(page.get_by_role("alert")).to_contain_text("Sessions end after 12 hours, and when the server restarts.")
-    page.get_by_label("Link, or administrator’s key").fill(link(capture))
-    press(page, "Open")
-    expect(text).to_have_value("# Mine, too\n")
-    expect(section(page, "Cookies").get_by_role("textbox", name="Cookies")).to_have_value("typed")
-    press(part, "Save")
-    expect(part).to_contain_text("Saved.")
-    assert config(capture).read_text() == "# Mine, too\n"
-
-
-def test_page_recovers_by_itself_with_a_key(capture, browser):
-    """A key outlives a restart of the server."""
-    browser.allow(UNREACHABLE)
-    page = browser.page
-    page.goto(f"{capture.started['address']}/admin")
-    # The administrator's token, which changes at each start, isn't asked for.
-    page.get_by_label("Link, or administrator’s key").fill(new_key(capture, "desk", "--admin"))
-    press(page, "Open")
-    shown(page)
-    capture.stop()
-    expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
-    capture.start()
-    expect(page.locator("#banners")).to_be_empty()
-    press(section(page, "Queue"), "Pause downloads")
-    expect(section(page, "Queue")).to_contain_text("Paused")
-
-
-def test_file_that_was_changed_elsewhere_is_not_replaced_unasked(capture, page, editor):
-    part, text = editor.part, editor.text
-    write_config(capture, "# Theirs\n")
-    # Without changes of one's own, the text follows the file.
-    expect(text).to_have_value("# Theirs\n")
-    text.fill("# Mine\n")
-    write_config(capture, "# Theirs, again\n")
-    press(part, "Save")
-    dialog = page.get_by_role("dialog", name="Replace the changed file?")
-    press(dialog, "Cancel")
-    expect(part).to_contain_text("The file has changed since you began")
-    expect(text).to_have_value("# Mine\n")
-    assert config(capture).read_text() == "# Theirs, again\n"
-    press(part, "Save")
-    press(dialog, "Replace")
-    expect(part).to_contain_text("Saved.")
-    assert config(capture).read_text() == "# Mine\n"
-    text.fill("# Mine, again\n")
-    press(part, "Discard changes…")
-    press(page.get_by_role("dialog", name="Discard your changes?"), "Discard")
-    expect(text).to_have_value("# Mine\n")
-    expect(part).to_contain_text("No unsaved changes.")
-
-
-# All of it
-
-
-def test_texts_of_others_are_text(capture, page, editor):
-    """Names of devices, and what the server says about a configuration."""
-    new_key(capture, MARKUP)
-    keys = section(page, "Users and keys")
-    expect(keys.get_by_role("list", name="Keys of devices")).to_contain_text(SHOWN)
-    press(keys, f"Revoke… {SHOWN}")
-    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(f"Revoke the key of “{SHOWN}”?")
-    press(page.get_by_role("dialog"), "Cancel")
-    editor.text.fill(f"logging:\n  level: '{SHOWN}'\n")
-    press(editor.part, "Check")
-    expect(editor.part.get_by_role("alert")).to_contain_text("<img src=x")
-    write_config(capture, f"logging:\n  level: '{SHOWN}'\n")
-    expect(section(page, "Status")).to_contain_text("<img src=x")
-    assert page.locator("main img, dialog img").count() == 0
-    assert page.evaluate("window.ran") is None
-    assert "\u202e" not in page.locator("body").inner_text()
-
-
-def test_page_is_accessible(capture, browser, page, editor):
-    """With rows in each list, problems, and a dialog; and without the server."""
-    browser.allow(f"400|{UNREACHABLE}")
-    new_key(capture, "phone " * 15, "--user", "ana" * 30)
-    new_key(capture, "old phone")
-    assert capture.command("keys revoke", "old phone").returncode == 0
-    cookies = section(page, "Cookies")
-    cookies.get_by_label("User").fill("ana" * 30)
-    cookies.get_by_role("textbox", name="Cookies").fill(COOKIE)
-    press(cookies, "Save cookies")
-    expect(cookies.get_by_role("listitem")).to_have_count(1)
-    section(page, "Users and keys").get_by_text("1 revoked key").click()
-    write_config(capture, f"# {'long ' * 60}\nlogging:\n  level: LOUD\n")
-    expect(section(page, "Status")).to_contain_text("logging.level")
-    editor.text.fill(f"{'long' * 60}: 1\n")
-    press(editor.part, "Save")
-    press(page.get_by_role("dialog", name="Replace the changed file?"), "Replace")
-    expect(editor.part.get_by_role("alert")).to_contain_text("Not saved.")
-    press(section(page, "Queue"), "Pause downloads")
-    expect(section(page, "Queue")).to_contain_text("Paused")
-    found = view_problems(page, "admin")
-    press(section(page, "Cookies"), re.compile("^Remove… ana"))
-    found += violations(page)
-    press(page.get_by_role("dialog"), "Cancel")
-    capture.stop()
-    expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
-    found += violations(page)
-    assert found == []
-
-
-def test_keyboard_reaches_the_sections(page):
-    page.locator("body").press("Tab")
-    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(section(page, "Status")).to_be_focused()
-    for link_to in page.get_by_role("navigation", name="Sections").get_by_role("link").all():
-        name = link_to.inner_text()
-        link_to.press("Enter")
-        expect(section(page, name)).to_be_focused()

@@ -13,11 +13,11 @@ const storageName = "capture.admin.configuration";
 const normal = (text) => text.replace(/\r\n?/g, "\n");
 
 /**
- * @param {{onChanged: () => void, onMoved: (link: string) => void}} host `onMoved`: the server has another port now, where the link opens
- *   this page
+ * @param {{onChanged: () => void, onMoving: (link: string) => void}} host `onMoving`: the server may change its port, where the link opens
+ *   this page; empty if it stays
  * @returns {{read: () => Promise<void>}}
  */
-export function createConfiguration({ onChanged, onMoved }) {
+export function createConfiguration({ onChanged, onMoving }) {
     const [notices, state, problems] = ["notices", "state", "problems"].map((name) => document.getElementById(`config-${name}`));
     const [save, check, discard, restore] = ["save", "check", "discard", "restore"].map((name) => document.getElementById(`config-${name}`));
     const editor = createEditor({ onInput: showState, onSave: () => {
@@ -74,32 +74,30 @@ export function createConfiguration({ onChanged, onMoved }) {
             return;
         }
         let answer;
+        // The server closes its former port before this page can ask where it is.
+        onMoving(await linkAfterMove(text));
         try {
             answer = await api.saveConfiguration(text);
         } catch (error) {
+            if (!isUnreachable(error)) onMoving("");
             if (error.status !== 400) throw error;
             const found = await api.checkConfiguration(text);
             if (found.faults.length === 0) throw error;
             showProblems(found, "", message("admin.config.not-saved"));
             return;
         }
-        const hasOtherPort = ports(text) !== ports(base);
         base = text;
         take(answer);
         showProblems(answer, message("admin.config.saved"));
-        if (hasOtherPort) await follow();
         onChanged();
     }
 
-    /** Tells where this page is if the server has moved to another port. */
-    async function follow() {
-        try {
-            const { link } = await api.makeLink();
-            if (new URL(link).hostname === location.hostname && new URL(link).origin !== location.origin) onMoved(link);
-        } catch (error) {
-            // Its former port may be closed already.
-            if (!isUnreachable(error)) throw error;
-        }
+    /** Returns the link of this page on the port that a text sets; empty if that's the present one. */
+    async function linkAfterMove(text) {
+        const port = serverPort(text);
+        if (!port || location.protocol !== "http:" || port === serverPort(base) || port === location.port) return "";
+        const { link } = await api.makeLink();
+        return Object.assign(new URL(link), { port }).href;
     }
 
     /** Takes over what the server has. A changed text stays. */
@@ -180,8 +178,12 @@ export function createConfiguration({ onChanged, onMoved }) {
     };
 }
 
-/** The lines that can set a port. */
-const ports = (text) => (text.match(/^.*\bport\b.*$/gm) ?? []).join("\n");
+/** Returns the value of `server.port` in a YAML text, in block style; empty without one. */
+function serverPort(text) {
+    const block = /^server:[^\S\n]*(?:#.*)?\n((?:[^\S\n]+.*\n?|[^\S\n]*#.*\n|\n)*)/m.exec(text)?.[1] ?? "";
+    const entries = [...block.matchAll(/^( +)([\w"']+):[^\S\n]*(\d*)/gm)];
+    return entries.find(([, indent, name]) => indent === entries[0][1] && name === "port")?.[3] ?? "";
+}
 
 function readDraft() {
     try {

@@ -23,6 +23,8 @@ const idleSeconds = 3;
 const stoppedSeconds = 2;
 // Keys, users, cookies and the configuration change rarely.
 const listSeconds = 10;
+// A server that still responds then has kept its port.
+const moveSeconds = 20;
 
 const [banners, administration, pageProblems, signInPlace, signOut, footer] = ["banners", "administration", "page-problems", "sign-in-place", "sign-out",
     "footer"].map((id) => document.getElementById(id));
@@ -37,13 +39,15 @@ const onChanged = () => {
 const host = { onChanged };
 const [status, queue, disks, tools, devices] = [createStatus(), createQueue(host), createDisks(), createTools(host), createDevices(host)];
 const [keys, cookies, serverLog] = [createKeys(host), createCookies(host), createServerLog()];
-const configuration = createConfiguration({ onChanged, onMoved: (link) => {
+const configuration = createConfiguration({ onChanged, onMoving: (link) => {
     movedTo = link;
-    showBanner();
+    movedAt = performance.now();
 } });
 let listsReadAt = -Infinity;
 let isStopped = false;
+// Where the server is if it stops responding now.
 let movedTo = "";
+let movedAt = 0;
 let timer;
 let reading = null;
 let readAgain = false;
@@ -74,6 +78,7 @@ async function read() {
         const state = await api.state();
         await Promise.all([serverLog.read(), readLists()]);
         if (used !== token()) return;
+        if (performance.now() - movedAt > moveSeconds * 1000) movedTo = "";
         setStopped(false);
         showSignedIn();
         pageProblems.replaceChildren();
@@ -152,13 +157,11 @@ function setStopped(now) {
 }
 
 function showBanner() {
-    const moved = movedTo && [make("div", { class: "notice warning", role: "status" },
-        make("strong", { text: message("admin.page.moved") }),
-        make("p", {}, ...messageParts("admin.page.moved-text", {}, { a: (...children) => make("a", { href: movedTo }, ...children) })))];
-    const stopped = isStopped && [make("div", { class: "notice warning", role: "status" },
-        make("strong", { text: message("capture.page.stopped") }),
-        make("p", {}, ...messageParts("admin.page.stopped-text")))];
-    banners.replaceChildren(...(moved || stopped || []));
+    const notice = (title, ...text) => make("div", { class: "notice warning", role: "status" }, make("strong", { text: title }), make("p", {}, ...text));
+    const moved = () => notice(message("admin.page.moved"), ...messageParts("admin.page.moved-text", {},
+        { a: (...children) => make("a", { href: movedTo }, ...children) }));
+    const stopped = () => notice(message("capture.page.stopped"), ...messageParts("admin.page.stopped-text"));
+    banners.replaceChildren(...(isStopped ? [movedTo ? moved() : stopped()] : []));
 }
 
 signOut.addEventListener("click", () => signIn(null));

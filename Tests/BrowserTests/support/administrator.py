@@ -1,0 +1,67 @@
+"""The administrator's page of the capture server."""
+
+import json
+import socket
+
+from support.expecting import expect
+from support.host import Host
+
+# What Chromium reports about requests to a stopped server
+UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED"
+SIGN_IN = "Link, or administrator’s key"
+
+
+def started(host):
+    host.start()
+    Host.ports.add(host.port)
+    return host
+
+
+def shown(page):
+    """The page, once all of it has been read."""
+    expect(page.get_by_label("Text of the file")).to_be_enabled()
+    expect(page.locator("#footer")).to_contain_text("Started")
+    return page
+
+
+def link(capture):
+    made = capture.command("admin", "--json")
+    assert made.returncode == 0, made.stderr
+    return json.loads(made.stdout)["link"]
+
+
+def new_key(capture, name, *options):
+    made = capture.command("keys add", name, *options, "--json")
+    assert made.returncode == 0, made.stderr
+    return json.loads(made.stdout)["secret"]
+
+
+def section(page, name):
+    return page.get_by_role("region", name=name, exact=True)
+
+
+def press(place, name):
+    place.get_by_role("button", name=name, exact=isinstance(name, str)).click()
+
+
+def config(capture):
+    return capture.store / "capture" / "config.yaml"
+
+
+def write_config(capture, text):
+    """Replaces the file, as an editor does."""
+    new = config(capture).with_suffix(".test")
+    new.write_text(text, encoding="utf-8")
+    new.chmod(0o600)
+    new.replace(config(capture))
+
+
+def free_port():
+    """A port that no other server has."""
+    with socket.socket() as free:
+        free.bind(("", 0))
+        return free.getsockname()[1]
+
+
+def with_key(key):
+    return {"Authorization": f"Bearer {key}"}
