@@ -244,7 +244,7 @@ def test_every_message_is_used_and_exists():
     assert asked - set(known) == set(), "messages that don't exist"
 
 
-PAGES = [APP / "main.js", APP / "docs/api-docs.js", APP.parent / "capture/main.js", APP.parent / "capture/admin/main.js"]
+PAGES = [APP / "main.js", APP / "docs/library-docs.js", *(APP.parent / "capture" / name for name in ("main.js", "docs.js", "admin/main.js"))]
 
 
 @pytest.mark.parametrize("entry", [*PAGES, *later()], ids=lambda path: f"{path.parent.name}-{path.stem}")

@@ -1,34 +1,43 @@
-/** The page `/api/docs`: `/api/openapi.json` for people. */
+/** The page that shows an OpenAPI description: `/api/docs` of the library, `/docs` of the capture server. */
 import "../messages/en/shell.js";
 import "../messages/en/docs.js";
 import { errorBlock } from "../components/messages.js";
 import { make } from "../core/dom.js";
-import { message, messageParts } from "../core/i18n.js";
-import { read } from "../core/request.js";
+import { message } from "../core/i18n.js";
 import { curlExample } from "./curl-example.js";
 import { fieldsOf, shape, typeOf } from "./shapes.js";
 
+/**
+ * @typedef {Object<string, any>} Operation with its `path` and `method`
+ * @typedef {{title: string, id: string, has: (operation: Operation) => boolean}} Section
+ *
+ * @typedef {object} Description
+ * @property {string} address the URL of the description
+ * @property {(address: string) => Promise<Object<string, any>>} read
+ * @property {(description: Object<string, any>) => Section[]} sections in their order
+ * @property {(Node|string)[]} intro
+ * @property {() => Node} access a section that says what requests need
+ * @property {(Node|string)[]} errors about the shape of errors
+ * @property {(operation: Operation, origin: string) => string} [headers] options of curl
+ * @property {(operation: Operation) => Node|null} [form] what sends a request
+ */
+
 const methods = ["get", "post", "patch", "put", "delete"];
-/** The section of each path, by what comes after `/api`. */
-const sections = { archives: "archives", facets: "archives", imports: "archives", exports: "archives", collections: "collections",
-    search: "search", suggest: "search", jobs: "jobs", events: "jobs" };
-const sectionNames = ["archives", "collections", "captures", "search", "jobs", "server"];
 const root = document.getElementById("app");
 
-const sectionOf = (path) => (path.startsWith("/c/") ? "captures" : sections[path.split("/")[2]] ?? "server");
 const code = (text) => make("code", { dir: "ltr", text });
-const heading = (level, id, ...children) => make(`h${level}`, { id }, ...children);
+export const heading = (level, id, ...children) => make(`h${level}`, { id }, ...children);
 
-async function load() {
+/** @param {Description} options */
+export async function showDescription(options) {
     try {
-        show(await read("/api/openapi.json"));
+        show(contents(await options.read(options.address), options));
     } catch (error) {
-        show(null, [errorBlock(error, message("docs.cant-read"), load)]);
+        show([errorBlock(error, message("docs.cant-read"), () => showDescription(options))]);
     }
 }
 
-function show(description, problems = []) {
-    const parts = description ? contents(description) : problems;
+function show(parts) {
     root.replaceChildren(
         make("header", { class: "page-header" }, make("div", { class: "column app-bar" },
             make("nav", { class: "trail", "aria-label": message("shell.breadcrumbs") }, make("a", { class: "wordmark", href: "/" }, "replayhost")))),
@@ -37,27 +46,30 @@ function show(description, problems = []) {
     if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
-function contents({ paths, components: { schemas } }) {
+function contents(description, options) {
+    const { paths, components: { schemas }, security } = description;
     const operations = Object.entries(paths).flatMap(([path, item]) =>
-        methods.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
-    const groups = sectionNames.map((name) => [name, operations.filter(({ path }) => sectionOf(path) === name)]).filter(([, some]) => some.length > 0);
+        methods.filter((method) => item[method]).map((method) => ({ path, method, security, ...item[method] })));
+    const groups = options.sections(description).map((section) => ({ ...section, operations: operations.filter(section.has) }))
+        .filter((group) => group.operations.length > 0);
     return [
-        make("p", {}, ...messageParts("docs.intro", {}, { a: (...text) => make("a", { href: "/api/openapi.json" }, ...text) })),
+        make("p", {}, ...options.intro),
         make("nav", { class: "contents", "aria-label": message("docs.contents") }, make("ul", {},
-            ...groups.map(([name]) => entry(name, message(`docs.section.${name}`))), entry("objects", message("docs.objects")),
+            ...groups.map(({ id, title }) => entry(id, title)), entry("objects", message("docs.objects")),
             entry("errors", message("docs.errors")))),
-        make("section", { "aria-labelledby": "changes" }, heading(2, "changes", message("docs.changes")), make("p", {}, ...messageParts("docs.changes-text"))),
-        ...groups.map(([name, some]) => make("section", { "aria-labelledby": name }, heading(2, name, message(`docs.section.${name}`)),
-            ...some.map(operationPart))),
+        options.access(),
+        ...groups.map(({ id, title, operations: some }) => make("section", { "aria-labelledby": id }, heading(2, id, title),
+            ...some.map((operation) => operationPart(operation, options)))),
         make("section", { "aria-labelledby": "objects" }, heading(2, "objects", message("docs.objects")),
             ...Object.entries(schemas).filter(([name]) => name !== "Error").map(([name, schema]) => objectPart(name, schema))),
-        errorPart(schemas.Error, operations),
+        errorPart(schemas.Error, operations, options),
     ];
 }
 
 const entry = (id, text) => make("li", {}, make("a", { href: `#${id}`, text }));
 
-function operationPart({ path, method, operationId, summary, description, parameters = [], requestBody, responses, security }) {
+function operationPart(operation, { headers, form }) {
+    const { path, method, operationId, summary, description, parameters = [], requestBody, responses } = operation;
     return make("article", { class: "operation", "aria-labelledby": operationId },
         heading(3, operationId, make("span", { class: `method ${method}`, text: method.toUpperCase() }), " ", code(path)),
         summary && make("p", { text: summary }),
@@ -67,13 +79,15 @@ function operationPart({ path, method, operationId, summary, description, parame
         requestBody && part("docs.body", ...bodies(requestBody.content)),
         part("docs.responses", facts(Object.entries(responses).map(([status, { description: text, content }]) =>
             [code(status), "", make("p", { text }), ...status < 300 ? bodies(content) : []]))),
-        part("docs.example", block(curlExample(location.origin, { path, method, parameters, requestBody, security }))));
+        part("docs.example", block(curlExample(location.origin, { path, method, parameters, requestBody },
+            headers?.(operation, location.origin)))),
+        form?.(operation));
 }
 
 const yes = (isSo) => (isSo ? "yes" : "no");
-const part = (key, ...children) => make("div", { class: "part" }, make("h4", { text: message(key) }), ...children);
+export const part = (key, ...children) => make("div", { class: "part" }, make("h4", { text: message(key) }), ...children);
 // A block that scrolls has to be reachable with the keyboard.
-const block = (...lines) => make("pre", { tabindex: "0", dir: "ltr" }, make("code", {}, ...lines));
+export const block = (...lines) => make("pre", { tabindex: "0", dir: "ltr" }, make("code", {}, ...lines));
 
 /** What a parameter means, its possible values, and what it is by default. */
 function meaning({ schema = {}, description }) {
@@ -104,7 +118,7 @@ function objectPart(name, schema) {
 }
 
 /** The shape of errors, and each status with what it means. */
-function errorPart(schema, operations) {
+function errorPart(schema, operations, { errors }) {
     const meanings = new Map();
     for (const { responses } of operations) {
         for (const [status, { description }] of Object.entries(responses)) {
@@ -112,8 +126,6 @@ function errorPart(schema, operations) {
         }
     }
     return make("section", { "aria-labelledby": "errors" }, heading(2, "errors", message("docs.errors")),
-        make("p", {}, ...messageParts("docs.errors-text")), block(...shape(schema)), heading(3, "statuses", message("docs.statuses")),
+        make("p", {}, ...errors), block(...shape(schema)), heading(3, "statuses", message("docs.statuses")),
         facts([...meanings].sort().map(([status, texts]) => [code(status), "", ...[...texts].map((text) => make("p", { text }))])));
 }
-
-load();
