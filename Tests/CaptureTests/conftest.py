@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-pytest.register_assert_rewrite("capture_host", "decoders")
+pytest.register_assert_rewrite("capture_host", "decoders", "described")
 
 from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools

@@ -12,6 +12,8 @@ DESCRIPTION = json.loads((WEB_INTERFACE / "capture/openapi.json").read_text(enco
 METHODS = ("get", "put", "post", "delete", "patch")
 # Statuses that every call can have, described by `default`.
 COMMON = {"400", "421", "429", "500", "507"}
+# The ID of no download
+UNKNOWN = "550e8400-e29b-41d4-a716-446655440000"
 ERROR = {"$ref": "#/components/schemas/Error"}
 FORMATS = FormatChecker(formats=[])
 
@@ -116,3 +118,21 @@ def check_request(method, path, value):
     assert body, f"{method} {path}: no body is described"
     found = problems(body["content"]["application/json"]["schema"], value, DESCRIPTION["components"]["schemas"])
     assert found == [], f"{method} {path}: {value}"
+
+
+def ask(host, method, path, value=None, headers=None, content=None):
+    """A request whose response is as described. Returns the status and the value, or the bytes."""
+    fields = dict(headers or {})
+    if value is not None or content is not None:
+        fields.setdefault("Content-Type", "application/json")
+        content = json.dumps(value).encode() if content is None else content
+    elif method in ("POST", "PUT"):
+        content = b""
+    status, head, body = host.request(method, path, fields, content)
+    if value is not None and status < 300:
+        check_request(method, path, value)
+    return status, check_response(method, path, status, head, body)
+
+
+def administrator(host):
+    return {"Authorization": f"Bearer {json.loads((host.store / 'capture' / 'capture.json').read_text())['token']}"}
