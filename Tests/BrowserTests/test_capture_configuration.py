@@ -94,10 +94,13 @@ def test_unsaved_text_survives_a_reload_and_a_stopped_server(capture, browser, p
     expect(text).to_have_value("# Mine\n")
     expect(part).to_contain_text("unsaved text from before the page was reloaded")
     section(page, "Cookies").get_by_role("textbox", name="Cookies").fill("typed")
+    text.scroll_into_view_if_needed()
     refused = []
     page.on("response", lambda answer: refused.append(answer.url) if answer.status == 401 else None)
     capture.kill_9()
+    # It's said also where the text is, far below.
     expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
+    expect(page.locator("#banners")).to_be_in_viewport()
     text.fill("# Mine, too\n")
     press(part, "Save")
     expect(part.get_by_role("alert")).to_contain_text("replayhost-capture has stopped")
@@ -229,7 +232,7 @@ def test_page_is_accessible(capture, browser, page, editor):
     press(page.get_by_role("dialog"), "Cancel")
     capture.stop()
     expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
-    found += violations(page)
+    found += view_problems(page, "admin-stopped")
     assert found == []
 
 

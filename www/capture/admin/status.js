@@ -11,14 +11,12 @@ export function createStatus() {
     const body = document.getElementById("status-body");
     let count = null;
 
-    function show({ problems, tools }) {
-        // The name of a tool has no capital letter.
-        const asSentence = (text) => tools.some(({ name }) => text.startsWith(`${name} `)) ? `${text}.` : sentence(text);
+    function show({ problems }) {
 
         showValue(body, problems, () => [problems.length === 0
             ? make("p", { class: "fine", text: message("admin.status.fine") })
             : make("ul", { class: "problems" }, ...problems.map(({ what, repair }) => make("li", { class: "notice warning" },
-                make("p", {}, make("strong", { dir: "auto" }, ...withCode(asSentence(plain(what, 1000))))),
+                make("p", {}, make("strong", { dir: "auto" }, ...withCode(sentence(plain(what, 1000))))),
                 repair && make("p", { class: "hint", dir: "auto" }, ...withCode(sentence(plain(repair, 1000)))))))]);
         if (count !== null && problems.length !== count) announce(message("admin.status.count", { n: problems.length }));
         count = problems.length;
