@@ -98,7 +98,10 @@ def test_every_call_is_on_the_page(capture, page):
 
 
 def test_links_lead_to_objects(capture, page):
+    """Whose keys are there, with their possible values."""
     open_docs(capture, page)
+    states = ", ".join(DESCRIPTION["components"]["schemas"]["Download"]["properties"]["stage"]["enum"][:-1])
+    expect(page.get_by_role("article", name="Download", exact=True)).to_contain_text(f"One of: {states}")
     targets = page.locator("main a[href^='#']").evaluate_all("all => all.map((link) => document.getElementById(link.hash.slice(1)) !== null)")
     assert len(targets) > 50 and all(targets)
     ids = page.locator("[id]").evaluate_all("all => all.map((one) => one.id)")

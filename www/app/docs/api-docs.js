@@ -89,12 +89,13 @@ export const part = (key, ...children) => make("div", { class: "part" }, make("h
 // A block that scrolls has to be reachable with the keyboard.
 export const block = (...lines) => make("pre", { tabindex: "0", dir: "ltr" }, make("code", {}, ...lines));
 
+const possible = ({ enum: values }) => make("p", { class: "quiet", text: message("docs.values", { values: values.filter(Boolean).join(", ") }) });
+
 /** What a parameter means, its possible values, and what it is by default. */
 function meaning({ schema = {}, description }) {
-    const values = schema.enum?.filter(Boolean).join(", ");
     return make("div", {},
         description && make("p", { text: description }),
-        values && make("p", { class: "quiet", text: message("docs.values", { values }) }),
+        schema.enum && possible(schema),
         schema.default !== undefined && make("p", { class: "quiet", text: message("docs.default", { value: String(schema.default) }) }));
 }
 
@@ -114,7 +115,8 @@ function objectPart(name, schema) {
         schema.description && make("p", { class: "quiet", text: schema.description }),
         fields.length === 0 ? block(...shape(schema)) : facts(fields.map(([field, one, isRequired]) => [code(field),
             message("docs.field", { type: typeOf(one), required: yes(isRequired) }),
-            make("p", {}, one.description ?? "", typeOf(one) === "object" || one.$ref || one.items || one.oneOf ? block(...shape(one)) : "")])));
+            make("p", {}, one.description ?? "", typeOf(one) === "object" || one.$ref || one.items || one.oneOf ? block(...shape(one)) : ""),
+            one.enum && possible(one)].filter(Boolean))));
 }
 
 /** The shape of errors, and each status with what it means. */
