@@ -58,7 +58,7 @@ package final class CaptureService: Sendable {
         queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout), rules: current.value.rules)
         keys = APIKeys(queue.database)
         logs = DownloadLogs(layout: layout)
-        toolUpdates = ToolUpdates(toolbox)
+        toolUpdates = ToolUpdates(toolbox, toolVersions)
         front = Mutex(HostPolicy(port: port, origins: .ports))
         network = ServerNetwork(certificatesIn: layout.certificates, logger: logger)
         let steps = settings.onHandOverStep

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import re
+import subprocess
 import urllib.parse
 
 import pytest
@@ -110,7 +111,7 @@ def test_problems_come_with_what_repairs_them_and_go(capture, page):
     expect(problem).to_have_count(0)
 
 
-def test_device_is_connected(capture, browser, page):
+def test_device_is_connected(capture, browser, page, tmp_path):
     """The network is opened after a question. The codes and the key are shown once, and the key works."""
     browser.allow("400")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -144,6 +145,10 @@ def test_device_is_connected(capture, browser, page):
         kind, _, content = image.get_attribute("src").partition(",")
         assert (kind, urllib.parse.unquote(content)) == ("data:image/svg+xml", answer[svg])
         wait_until(lambda image=image: image.evaluate("image => image.complete && image.naturalWidth > 0"), "the code is drawn")
+        # As a camera sees it.
+        image.screenshot(path=tmp_path / f"{svg}.png")
+        scanned = subprocess.run(["zbarimg", "--quiet", "--raw", tmp_path / f"{svg}.png"], capture_output=True, text=True, timeout=180)
+        assert scanned.stdout.strip() == answer[svg.removesuffix("_svg")]
     payload = json.loads(answer["payload"])
     expect(connect).to_contain_text(f"https://{payload['lan']}/server.crt")
     expect(connect.get_by_role("link", name="download the certificate")).to_have_attribute("href", "/server.crt")

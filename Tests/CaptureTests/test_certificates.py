@@ -47,7 +47,7 @@ def in_chromium(home, folder, roots):
 
 @pytest.fixture(scope="module")
 def other_root(tmp_path_factory):
-    """The root of somebody else's server, with the same names."""
+    """The root of another server, with the same names."""
     folder = tmp_path_factory.mktemp("other")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
@@ -75,12 +75,12 @@ def test_root_is_recognized_by_its_fingerprint(home, other_root):
     good = subprocess.run([*curl, "--cacert", home.root, f"{URL}/health"], capture_output=True, text=True, timeout=SECONDS)
     assert good.returncode == 0 and '"healthy"' in good.stdout
     other = subprocess.run([*curl, "--cacert", other_root, f"{URL}/health"], capture_output=True, text=True, timeout=SECONDS)
-    # curl: 60 is "peer certificate cannot be authenticated with known CA certificates".
+    # CURLE_PEER_FAILED_VERIFICATION
     assert other.returncode == 60, other
 
 
 def test_server_with_another_root_is_refused(home, tmp_path):
-    """Somebody else's server at the same address: a phone that trusts the first root refuses it."""
+    """Another server at the same address: a phone that trusts the first root refuses it."""
     root = tmp_path / "first.crt"
     root.write_bytes(home.root.read_bytes())
     home.host.stop()

@@ -47,6 +47,8 @@ struct SetupRoutes: Sendable {
         guard !service.network.configuration.server.isLoopback else {
             throw RequestFailure(.conflict, "not_possible", "only this computer can connect; set server.host first")
         }
+        let connection = service.network.connection(withKey: false)
+        guard connection.lan.available else { throw Self.noNetwork }
         let made: (text: String, key: KeyDescription)
         do {
             made = try await BlockingWork().long { [service] in
@@ -55,14 +57,15 @@ struct SetupRoutes: Sendable {
         } catch let problem as APIKeys.Problem {
             throw RequestFailure(invalid: [FieldProblem(["body", problem.field], problem.sentence)])
         }
-        guard let payload = QRPayload(service.network.connection(withKey: false), key: made.text) else {
-            throw RequestFailure(.conflict, "not_possible", "this computer has no address in a network")
-        }
+        guard let payload = QRPayload(connection, key: made.text) else { throw Self.noNetwork }
         let answer = SetupAnswer(
             made.key, secret: made.text, payload, payloadSVG: try QRCode(payload.text).svg,
             linkSVG: try QRCode(payload.link).svg)
         return try JSONAnswer.response(answer, status: .created)
     }
+
+    private static let noNetwork = RequestFailure(
+        .conflict, "not_possible", "this computer has no address in a network")
 
     /// `GET /config/connection`
     func connection(_ call: CaptureRoutes.Call) async throws -> Response {

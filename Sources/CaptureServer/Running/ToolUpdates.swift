@@ -7,10 +7,13 @@ import Synchronization
 /// Updates of the tools that the administrator asked for, one at a time.
 final class ToolUpdates: Sendable {
     private let environment: ToolEnvironment
+    private let versions: ToolVersions
     private let state = Mutex(AdministratorState.Update())
     private let task = Mutex<ManagedTask<Void>?>(nil)
 
-    init(_ toolbox: Toolbox) { environment = ToolEnvironment(root: toolbox.root) }
+    init(_ toolbox: Toolbox, _ versions: ToolVersions) {
+        (environment, self.versions) = (ToolEnvironment(root: toolbox.root), versions)
+    }
 
     /// What the last one did, or does.
     var current: AdministratorState.Update { state.withLock { $0 } }
@@ -45,6 +48,7 @@ final class ToolUpdates: Sendable {
             } catch {
                 end = (nil, (error as? StoreError)?.what ?? "\(error)")
             }
+            versions.forget()
             state.withLock { state in
                 state.lines += [end.line].compactMap { $0 }
                 (state.running, state.error) = (false, end.error)

@@ -31,6 +31,9 @@ final class ToolVersions: Sendable {
         return await toolbox.version(of: tool)
     }
 
+    /// Finds the versions out again soon, after an update.
+    func forget() { state.withLock { $0 = State() } }
+
     /// Finds the versions out again every hour, and when a path changes.
     func keepUpToDate() async {
         while !Task.isCancelled {
