@@ -25,6 +25,8 @@ export function showActivity(root) {
     const known = new Map();
     // Lists of jobs are numbered as they are asked for. For each job that changed since: the number of the last list before.
     const changed = new Map();
+    // The states of active jobs that a list no longer had. Their events, which tell how they ended, can come later.
+    const gone = new Map();
     let asked = 0;
     let read = 0;
     let frame = 0;
@@ -63,7 +65,8 @@ export function showActivity(root) {
     }
 
     function note(job) {
-        const before = known.get(job.id)?.state;
+        const before = known.get(job.id)?.state ?? gone.get(job.id);
+        gone.delete(job.id);
         if (isActive(job.state) || job.state === "failed" || isDuplicate(job)) known.set(job.id, job);
         else known.delete(job.id);
         const ending = `activity.ended-${job.state}`;
@@ -103,7 +106,9 @@ export function showActivity(root) {
         const isNewer = (id) => changed.get(id) >= number;
         const ids = new Set(jobs.map(({ id }) => id));
         for (const { id, state } of known.values()) {
-            if (!ids.has(id) && !isNewer(id) && states.includes(state)) known.delete(id);
+            if (ids.has(id) || isNewer(id) || !states.includes(state)) continue;
+            known.delete(id);
+            if (isActive(state)) gone.set(id, state);
         }
         jobs.filter(({ id }) => !isNewer(id)).forEach(note);
     }
