@@ -128,6 +128,7 @@ package final class CaptureService: Sendable {
 
     /// - Parameter isPortFixed: Whether the port stays, whatever the configuration says.
     private func apply(_ values: CaptureConfiguration, isPortFixed: Bool) async {
+        portFault.withLock { $0 = nil }
         if !isPortFixed, values.server.port != hosts.port { await move(to: values.server.port) }
         var values = values
         if values.server.encryptedPort != values.server.port { values.server.port = hosts.port }
@@ -152,7 +153,6 @@ package final class CaptureService: Sendable {
             let port = try LoopbackPort(taking: number)
             try await listen(on: port)
             front.withLock { $0 = HostPolicy(port: port.number, origins: .ports) }
-            portFault.withLock { $0 = nil }
             try describe()
             logger.notice("listening on another port", metadata: ["address": "\(address)"])
         } catch {

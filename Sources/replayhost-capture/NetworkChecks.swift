@@ -14,7 +14,7 @@ struct NetworkChecks {
         guard let client = try CaptureClient(common) else {
             return [
                 Check(
-                    name: "network", verdict: .bad, what: "the server doesn't run",
+                    name: "network", verdict: .bad, what: "the capture server isn't running",
                     hint: "start it with `replayhost-capture serve`")
             ]
         }
@@ -22,8 +22,8 @@ struct NetworkChecks {
         guard state.open else {
             return [
                 Check(
-                    name: "network", verdict: .good, what: "only this computer can connect",
-                    hint: "to connect a phone, run `replayhost-capture setup --name \"Ana's phone\"`")
+                    name: "network", verdict: .warning, what: "other devices can't connect yet",
+                    hint: "run `replayhost-capture setup --name \"Ana's phone\"`")
             ]
         }
         var checks = state.addresses.isEmpty ? [Self.noNetwork] : []
@@ -39,8 +39,7 @@ struct NetworkChecks {
     }
 
     private static let noNetwork = Check(
-        name: "network", verdict: .bad, what: "this computer has no address in a network",
-        hint: "connect it to your network")
+        name: "network", verdict: .bad, what: "this computer isn't connected to a network", hint: "connect it")
 
     private static func isAboutNetwork(_ problem: AdministratorState.Problem) -> Bool {
         ["server.", "certificate", "listen", "port"].contains { problem.what.contains($0) }

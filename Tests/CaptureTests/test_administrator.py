@@ -112,6 +112,9 @@ def test_configuration_is_checked_saved_and_restored(host):
     ask = session(host)
     assert ask("GET", "/config") == {"text": "", "faults": [], "warnings": [], "previous": False}
     ask("POST", "/config/restore", status=409)
+    # The first change can be undone, too.
+    ask("PUT", "/config", {"text": "server:\n  name: First\n"})
+    assert ask("POST", "/config/restore")["text"] == ""
     answer = ask("POST", "/config/check", {"text": "logging:\n  level: LOUD\n"})
     assert [(fault["line"], fault["key"]) for fault in answer["faults"]] == [(2, "logging.level")]
     assert ask("GET", "/config")["text"] == ""
@@ -189,6 +192,8 @@ def test_port_changes_while_a_download_runs(tmp_path, website):
             ask("PUT", "/config", {"text": f"server:\n  port: {number}\n"})
             problems = [problem["what"] for problem in ask("GET", "/admin/state")["problems"]]
             assert any(f"server.port {number} can't be used" in problem for problem in problems), problems
+            ask("PUT", "/config", {"text": f"server:\n  port: {ports[0]}\n"})
+            assert not any("can't be used" in problem["what"] for problem in ask("GET", "/admin/state")["problems"])
         ask("PUT", "/config", {"text": f"server:\n  port: {ports[1]}\n"})
         host.port = ports[1]
         assert json.loads((folder / "capture.json").read_text())["port"] == ports[1]
@@ -207,10 +212,10 @@ def test_port_changes_while_a_download_runs(tmp_path, website):
         wait_until(is_closed, "the old port is closed")
 
 
-def test_doctor_says_that_only_this_computer_can_connect(host):
+def test_doctor_says_that_other_devices_cannot_connect_yet(host):
     result = host.command("doctor", "--network", "--json")
     assert result.returncode == 0, result.stdout + result.stderr
-    assert [json.loads(line)["what"] for line in result.stdout.splitlines()] == ["only this computer can connect"]
+    assert [json.loads(line)["what"] for line in result.stdout.splitlines()] == ["other devices can't connect yet"]
     host.stop()
     result = host.command("doctor", "--network")
-    assert result.returncode == 1 and "the server doesn't run" in result.stdout
+    assert result.returncode == 1 and "the capture server isn't running" in result.stdout

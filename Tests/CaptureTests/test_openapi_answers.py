@@ -239,7 +239,7 @@ def test_administrator_returns_to_former_tools(managed):
 def test_administrator_changes_the_configuration(managed):
     one, other = "server:\n  name: One\n", "server:\n  name: Other\n"
     assert managed("POST", "/config/restore")[0] == 409
-    assert managed("PUT", "/config", {"text": one})[1]["previous"] is False
+    assert managed("PUT", "/config", {"text": one})[1]["previous"] is True
     assert managed("PUT", "/config", {"text": other})[1]["previous"] is True
     assert managed("POST", "/config/restore")[1]["text"] == one
     assert managed("PUT", "/config", {"text": "server:\n  hosts: 1\n"})[0] == 400

@@ -32,13 +32,12 @@ final class AdministratorSessions: Sendable {
     func open(_ code: String, now: Date = Date()) -> (token: String, end: Date)? {
         state.withLock { state in
             guard let known = state.codes.keys.first(where: code.isSameSecret),
-                let end = state.codes.removeValue(forKey: known),
-                end > now
+                let codeEnd = state.codes.removeValue(forKey: known), codeEnd > now
             else { return nil }
-            let (token, end2) = (ReplayServer.randomToken(), now.addingTimeInterval(Self.sessionLifetime))
+            let (token, end) = (ReplayServer.randomToken(), now.addingTimeInterval(Self.sessionLifetime))
             state.tokens = state.tokens.filter { $0.value > now }
-            state.tokens[token] = end2
-            return (token, end2)
+            state.tokens[token] = end
+            return (token, end)
         }
     }
 

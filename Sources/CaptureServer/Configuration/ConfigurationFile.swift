@@ -81,7 +81,8 @@ package struct ConfigurationFile: Sendable {
                 .changed, "the file was changed meanwhile", place: path, hint: "look at it, then make your change again"
             )
         }
-        if let current = try self.text() { try Self.replace(previousPath, by: current) }
+        // No file and an empty one mean the same.
+        try Self.replace(previousPath, by: try self.text() ?? [])
         try Self.replace(path, by: text)
         return configuration
     }

@@ -24,8 +24,13 @@ struct AdministratorRoutes: Sendable {
             let code: String
         }
         let body = try await DownloadRoutes.decoded(Body.self, call.request)
-        // Links lead to localhost.
-        guard call.caller.isLocal, let (token, end) = service.sessions.open(body.code) else {
+        guard call.caller.isLocal else {
+            throw RequestFailure(
+                .unauthorized, "unauthorized",
+                "a link works only on the computer that runs the server; use an administrator's key here",
+                fields: [.wwwAuthenticate: "Bearer"])
+        }
+        guard let (token, end) = service.sessions.open(body.code) else {
             throw RequestFailure(
                 .unauthorized, "unauthorized", "this link was used or has expired; make a new one",
                 fields: [.wwwAuthenticate: "Bearer"])
@@ -87,7 +92,9 @@ struct AdministratorRoutes: Sendable {
     ) -> [AdministratorState.Problem] {
         let full = disks.filter { $0.free < service.settings.freeBytesMin }.map {
             AdministratorState.Problem(
-                "The disk of \($0.path) is nearly full; downloads wait", repair: "Delete what you don't need there.")
+                "The disk with \($0.path) is nearly full; downloads wait",
+                repair: "Free up space on it. Remove archives in the library; don't delete files of the store yourself."
+            )
         }
         let reason = isolation.reason.map {
             AdministratorState.Problem("\(Isolation.lack) (\($0))", repair: "Run `make setup-capture`.")

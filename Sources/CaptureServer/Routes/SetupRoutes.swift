@@ -45,7 +45,10 @@ struct SetupRoutes: Sendable {
             throw RequestFailure(invalid: [.username])
         }
         guard !service.network.configuration.server.isLoopback else {
-            throw RequestFailure(.conflict, "not_possible", "only this computer can connect; set server.host first")
+            throw RequestFailure(
+                .conflict, "not_possible",
+                "other devices can't connect yet; run `replayhost-capture setup`, or let them connect on the administrator's page"
+            )
         }
         let connection = service.network.connection(withKey: false)
         guard connection.lan.available else { throw Self.noNetwork }
@@ -65,7 +68,7 @@ struct SetupRoutes: Sendable {
     }
 
     private static let noNetwork = RequestFailure(
-        .conflict, "not_possible", "this computer has no address in a network")
+        .conflict, "not_possible", "this computer isn't connected to a network")
 
     /// `GET /config/connection`
     func connection(_ call: CaptureRoutes.Call) async throws -> Response {

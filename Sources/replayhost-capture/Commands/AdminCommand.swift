@@ -9,7 +9,7 @@ struct AdminCommand: ParsableCommand {
         abstract: "Print a link that opens the administrator's page in a browser on this computer.",
         discussion: """
             The page shows what is wrong, connects devices, pauses the queue, updates the tools, and changes keys, cookies and the \
-            configuration. The link works once, for ten minutes. The browser that opens it is the administrator for twelve hours.
+            configuration. The link works once, within ten minutes. You stay signed in, in that tab, for twelve hours or until the server stops.
 
             Example:
               replayhost-capture admin

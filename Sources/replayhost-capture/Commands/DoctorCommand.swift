@@ -12,7 +12,7 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check the tools, the folders and the queue.",
         discussion: """
-            With --network, tries the running server at each of its addresses instead, and checks names, the certificate and the clock.
+            With --network, checks the running server instead: each of its URLs, its certificate and the clock.
 
             Example:
               replayhost-capture doctor
@@ -22,7 +22,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The folder for saved files.", valueName: "folder"))
     var downloads: String?
 
-    @Flag(name: .long, help: "Check whether other computers can reach the running server.")
+    @Flag(name: .long, help: "Check the running server's URLs, certificate and clock, from this computer.")
     var network = false
 
     @OptionGroup var common: CommonOptions
@@ -83,7 +83,8 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func folderCheck(_ environment: [String: String]) -> Check {
-        let folder = downloads ?? (environment["HOME"] ?? "") + "/Downloads/VidSaver"
+        let configured = ConfigCommand.file(nil, common).read().configuration?.downloads.rootDirectory
+        let folder = downloads ?? configured ?? (environment["HOME"] ?? "") + "/Downloads/VidSaver"
         var existing = folder
         while !Folder.exists(existing), existing.count > 1 {
             existing = (existing as NSString).deletingLastPathComponent
