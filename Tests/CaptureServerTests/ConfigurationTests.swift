@@ -288,8 +288,12 @@ struct ConfigurationTests {
         let folder = try TemporaryFolder()
         let file = ConfigurationFile(path: folder.path("capture/config.yaml"), home: "/nonexistent", addresses: [])
         #expect(file.read().configuration == CaptureConfiguration() && file.stamp == nil)
+        #expect(throws: StoreError.self) { try file.restorePrevious() }
         let first = Array("server: {port: 80}\n".utf8)
         #expect(try file.write(first, replacing: nil).server.port == 80)
+        // The first change can be undone, too.
+        #expect(try file.restorePrevious() == CaptureConfiguration())
+        #expect(try file.restorePrevious().server.port == 80)
         let stamp = file.stamp
         #expect(file.changed(since: nil) && !file.changed(since: stamp))
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
@@ -299,7 +303,6 @@ struct ConfigurationTests {
             try file.write(Array("server: {port: x}\n".utf8), replacing: stamp)
         }
         #expect(try contents(of: file.path) == first && !file.changed(since: stamp))
-        #expect(throws: StoreError.self) { try file.restorePrevious() }
 
         try file.write(Array("server: {port: 81}\n".utf8), replacing: stamp)
         #expect(file.changed(since: stamp))
