@@ -1,4 +1,5 @@
 package import ArchiveStore
+import Foundation
 import Synchronization
 
 /// The paths in `STORE/capture/`, and of the folder with saved files.
@@ -40,7 +41,7 @@ package struct CaptureLayout: Sendable {
     package var certificates: String { root + "/tls" }
     package var configuration: String { root + "/config.yaml" }
     package var logs: String { root + "/logs" }
-    /// Its existence pauses the queue.
+    /// Its existence at a start pauses the queue.
     var pauseMark: String { root + "/paused" }
     package var serverLog: String { logs + "/server.log" }
 
@@ -54,6 +55,15 @@ package struct CaptureLayout: Sendable {
 
     /// The saved file of a download; `nil` if it has none.
     package func file(_ row: DownloadRow) -> String? { row.fileName.map { "\(folder(row))/\($0)" } }
+
+    /// Returns the nearest folder above a path that exists, or the path itself.
+    package static func existing(_ path: String) -> String {
+        var existing = path
+        while !Folder.exists(existing), existing.count > 1 {
+            existing = (existing as NSString).deletingLastPathComponent
+        }
+        return existing
+    }
 
     package func makeFolders() throws {
         for folder in [root, sessions, cookies, logs] { try Folder.create(folder) }

@@ -12,7 +12,6 @@ struct AdministratorRoutes: Sendable {
 
     /// `POST /admin/link`: a link that opens the administrator's page once.
     func link(_ call: CaptureRoutes.Call) async throws -> Response {
-        try call.caller.requireAdministrator()
         let (code, end) = service.sessions.makeCode()
         let link = AdministratorLink(link: "\(service.address)/admin#code=\(code)", expiresAt: QueueTime.text(end))
         return try JSONAnswer.response(link, status: .created)
@@ -40,7 +39,6 @@ struct AdministratorRoutes: Sendable {
 
     /// `GET /admin/state`
     func state(_ call: CaptureRoutes.Call) async throws -> Response {
-        try call.caller.requireAdministrator()
         let (addresses, listening) = await service.reachability
         let queue = try await HealthRoute(service: service).counts().queue
         let disks = try await BlockingWork().long { [service] in try Self.disks(service.layout) }
@@ -104,10 +102,7 @@ struct AdministratorRoutes: Sendable {
 
     private static func disks(_ layout: CaptureLayout) throws -> [AdministratorState.Disk] {
         try [("store", layout.store.root), ("downloads", layout.downloads)].map { what, path in
-            var existing = path
-            while !Folder.exists(existing), existing.count > 1 {
-                existing = (existing as NSString).deletingLastPathComponent
-            }
+            let existing = CaptureLayout.existing(path)
             let size = try FileManager.default.attributesOfFileSystem(forPath: existing)[.systemSize] as? NSNumber
             return AdministratorState.Disk(
                 what: what, path: path, free: try Folder.freeBytes(at: existing), total: size?.uint64Value ?? 0)
@@ -121,14 +116,12 @@ struct AdministratorRoutes: Sendable {
     func resume(_ call: CaptureRoutes.Call) async throws -> Response { try await setPaused(false, call) }
 
     private func setPaused(_ paused: Bool, _ call: CaptureRoutes.Call) async throws -> Response {
-        try call.caller.requireAdministrator()
         try await BlockingWork().long { [runner = service.runner] in try runner.setPaused(paused) }
         return try JSONAnswer.response(QueueSwitch(paused: paused))
     }
 
     /// `POST /tools/update`
     func updateTools(_ call: CaptureRoutes.Call) async throws -> Response {
-        try call.caller.requireAdministrator()
         struct Body: Decodable {
             let nightly: Bool?
         }
@@ -138,7 +131,6 @@ struct AdministratorRoutes: Sendable {
 
     /// `POST /tools/rollback`
     func rollBackTools(_ call: CaptureRoutes.Call) async throws -> Response {
-        try call.caller.requireAdministrator()
         return try started(service.toolUpdates.rollBack())
     }
 
@@ -149,7 +141,6 @@ struct AdministratorRoutes: Sendable {
 
     /// `GET /server/log`
     func log(_ call: CaptureRoutes.Call) async throws -> Response {
-        try call.caller.requireAdministrator()
         let text = call.parameters["offset"]
         let offset = text.flatMap { UInt64($0) }
         guard text == nil || offset.map({ $0 <= UInt64(Int64.max) }) == true else {

@@ -5,9 +5,12 @@ import Hummingbird
 struct CaptureRoute: Sendable {
     typealias Answer = @Sendable (CaptureService, CaptureRoutes.Call) async throws -> Response
 
-    /// Who may send it without a key.
+    /// Who may send it.
     enum Access: Sendable {
-        case everyone, callers
+        /// Also without a key.
+        case everyone
+        case callers
+        case administrator
     }
 
     let method: HTTPRequest.Method
@@ -56,28 +59,30 @@ struct CaptureRoute: Sendable {
     private static let devices: [CaptureRoute] = [
         .init(.get, "/server.crt", .everyone) { try await SetupRoutes(service: $0).certificate($1) },
         .init(.get, "/config/connection") { try await SetupRoutes(service: $0).connection($1) },
-        .init(.post, "/config/setup") { try await SetupRoutes(service: $0).setUp($1) },
+        .init(.post, "/config/setup", .administrator) { try await SetupRoutes(service: $0).setUp($1) },
         .init(.get, "/users") { try await SetupRoutes(service: $0).users($1) },
-        .init(.get, "/keys") { try await SetupRoutes(service: $0).keys($1) },
-        .init(.delete, "/keys/{id}") { try await SetupRoutes(service: $0).revoke($1) },
+        .init(.get, "/keys", .administrator) { try await SetupRoutes(service: $0).keys($1) },
+        .init(.delete, "/keys/{id}", .administrator) { try await SetupRoutes(service: $0).revoke($1) },
     ]
 
     private static let administrator: [CaptureRoute] = [
-        .init(.get, "/config") { try await ConfigurationRoutes(service: $0).read($1) },
-        .init(.put, "/config") { try await ConfigurationRoutes(service: $0).change($1) },
-        .init(.post, "/config/check") { try await ConfigurationRoutes(service: $0).check($1) },
-        .init(.post, "/config/open") { try await ConfigurationRoutes(service: $0).open($1) },
-        .init(.post, "/config/restore") { try await ConfigurationRoutes(service: $0).restore($1) },
+        .init(.get, "/config", .administrator) { try await ConfigurationRoutes(service: $0).read($1) },
+        .init(.put, "/config", .administrator) { try await ConfigurationRoutes(service: $0).change($1) },
+        .init(.post, "/config/check", .administrator) { try await ConfigurationRoutes(service: $0).check($1) },
+        .init(.post, "/config/open", .administrator) { try await ConfigurationRoutes(service: $0).open($1) },
+        .init(.post, "/config/restore", .administrator) { try await ConfigurationRoutes(service: $0).restore($1) },
         .init(.post, "/admin/session", .everyone) { try await AdministratorRoutes(service: $0).session($1) },
-        .init(.post, "/admin/link") { try await AdministratorRoutes(service: $0).link($1) },
-        .init(.get, "/admin/state") { try await AdministratorRoutes(service: $0).state($1) },
-        .init(.post, "/queue/pause") { try await AdministratorRoutes(service: $0).pause($1) },
-        .init(.post, "/queue/resume") { try await AdministratorRoutes(service: $0).resume($1) },
-        .init(.get, "/cookies") { try await CookieRoutes(service: $0).list($1) },
-        .init(.put, "/cookies/{username}") { try await CookieRoutes(service: $0).set($1) },
-        .init(.delete, "/cookies/{username}") { try await CookieRoutes(service: $0).remove($1) },
-        .init(.post, "/tools/update") { try await AdministratorRoutes(service: $0).updateTools($1) },
-        .init(.post, "/tools/rollback") { try await AdministratorRoutes(service: $0).rollBackTools($1) },
-        .init(.get, "/server/log") { try await AdministratorRoutes(service: $0).log($1) },
+        .init(.post, "/admin/link", .administrator) { try await AdministratorRoutes(service: $0).link($1) },
+        .init(.get, "/admin/state", .administrator) { try await AdministratorRoutes(service: $0).state($1) },
+        .init(.post, "/queue/pause", .administrator) { try await AdministratorRoutes(service: $0).pause($1) },
+        .init(.post, "/queue/resume", .administrator) { try await AdministratorRoutes(service: $0).resume($1) },
+        .init(.get, "/cookies", .administrator) { try await CookieRoutes(service: $0).list($1) },
+        .init(.put, "/cookies/{username}", .administrator) { try await CookieRoutes(service: $0).set($1) },
+        .init(.delete, "/cookies/{username}", .administrator) { try await CookieRoutes(service: $0).remove($1) },
+        .init(.post, "/tools/update", .administrator) { try await AdministratorRoutes(service: $0).updateTools($1) },
+        .init(.post, "/tools/rollback", .administrator) {
+            try await AdministratorRoutes(service: $0).rollBackTools($1)
+        },
+        .init(.get, "/server/log", .administrator) { try await AdministratorRoutes(service: $0).log($1) },
     ]
 }

@@ -74,6 +74,7 @@ struct CaptureRoutes: Sendable {
         guard let route = routes.first(where: { isRead ? $0.method == .get : $0.method == request.method }) else {
             throw RequestFailure.method(CaptureRoute.allow(routes))
         }
+        if route.access == .administrator { try caller.requireAdministrator() }
         return try await route.answer(service, call)
     }
 

@@ -31,9 +31,10 @@ final class Runner: Sendable {
         var progress: [String: DownloadProgress] = [:]
         /// What the queue has of running downloads, and since when.
         var recorded: [String: (stage: DownloadStage?, at: ContinuousClock.Instant)] = [:]
-        var wait: WaitReason?
+        var isDiskFull = false
+        var isPaused: Bool
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let wakes: AsyncStream<Void>
     private let waker: AsyncStream<Void>.Continuation
 
@@ -43,6 +44,7 @@ final class Runner: Sendable {
     ) {
         (self.queue, self.layout, self.handOver) = (queue, layout, handOver)
         (self.toolbox, self.versions, current, self.logger) = (toolbox, versions, settings, logger)
+        state = Mutex(State(isPaused: Folder.exists(layout.pauseMark)))
         (wakes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -56,10 +58,12 @@ final class Runner: Sendable {
     func progress(of id: String) -> DownloadProgress? { state.withLock { $0.progress[id] } }
 
     /// What all queued downloads wait for.
-    var waitingFor: WaitReason? { state.withLock { $0.wait } }
+    var waitingFor: WaitReason? {
+        state.withLock { $0.isDiskFull ? .disk : $0.isPaused ? .paused : nil }
+    }
 
     /// Whether nothing new starts.
-    var isPaused: Bool { Folder.exists(layout.pauseMark) }
+    var isPaused: Bool { state.withLock { $0.isPaused } }
 
     /// Pauses or resumes the queue, also for later starts of the server. Running downloads end normally.
     func setPaused(_ paused: Bool) throws {
@@ -68,9 +72,7 @@ final class Runner: Sendable {
         } else {
             try Folder.delete(layout.pauseMark)
         }
-        state.withLock { state in
-            if paused { state.wait = state.wait ?? .paused } else if state.wait == .paused { state.wait = nil }
-        }
+        state.withLock { $0.isPaused = paused }
         wake()
     }
 
@@ -155,7 +157,7 @@ final class Runner: Sendable {
     private func checkSpace() throws -> Bool {
         let isEnough = try freeBytes() >= settings.freeBytesMin
         let running: [AsyncStream<Void>.Continuation] = state.withLock { state in
-            state.wait = isEnough ? (isPaused ? .paused : nil) : .disk
+            state.isDiskFull = !isEnough
             guard !isEnough else { return [] }
             for id in state.stops.keys { state.failures[id] = Self.diskIsFull }
             return Array(state.stops.values)

@@ -85,10 +85,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func folderCheck(_ environment: [String: String]) -> Check {
         let configured = ConfigCommand.file(nil, common).read().configuration?.downloads.rootDirectory
         let folder = downloads ?? configured ?? (environment["HOME"] ?? "") + "/Downloads/VidSaver"
-        var existing = folder
-        while !Folder.exists(existing), existing.count > 1 {
-            existing = (existing as NSString).deletingLastPathComponent
-        }
+        let existing = CaptureLayout.existing(folder)
         guard access(existing, W_OK) == 0 else {
             return Check(
                 name: "files", verdict: .bad, what: "\(folder) can't be written",

@@ -12,7 +12,6 @@ export function createStatus() {
     let count = null;
 
     function show({ problems }) {
-
         showValue(body, problems, () => [problems.length === 0
             ? make("p", { class: "fine", text: message("admin.status.fine") })
             : make("ul", { class: "problems" }, ...problems.map(({ what, repair }) => make("li", { class: "notice warning" },
