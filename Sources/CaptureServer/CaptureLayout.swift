@@ -1,6 +1,5 @@
 package import ArchiveStore
 import Foundation
-import Synchronization
 
 /// The paths in `STORE/capture/`, and of the folder with saved files.
 ///
@@ -15,23 +14,17 @@ import Synchronization
 ///     logs/            yyyy-mm/log_UUID.zst of each download; server.log
 package struct CaptureLayout: Sendable {
     package let store: StoreLayout
-    private let place: Place
-
     /// The folder with saved files, which the configuration can change while the server runs.
-    private final class Place: Sendable {
-        let path: Mutex<String>
-
-        init(_ path: String) { self.path = Mutex(path) }
-    }
+    private let place: Current<String>
 
     package init(store: StoreLayout, downloads: String) {
-        (self.store, place) = (store, Place(downloads))
+        (self.store, place) = (store, Current(downloads))
     }
 
     /// The folder with saved files: `USERNAME/GENRE/NAME`. All copies of this value have the same.
     package var downloads: String {
-        get { place.path.withLock { $0 } }
-        nonmutating set { place.path.withLock { $0 = newValue } }
+        get { place.value }
+        nonmutating set { place.value = newValue }
     }
 
     package var root: String { store.capture }

@@ -17,7 +17,7 @@ package final class CaptureService: Sendable {
     let runner: Runner
     let toolbox: Toolbox
     let toolVersions: ToolVersions
-    private let current: CurrentSettings
+    private let current: Current<CaptureSettings>
     private let following = Mutex<ConfigurationUpdates?>(nil)
     let logger: Logger
     let tickets = Tickets()
@@ -51,7 +51,7 @@ package final class CaptureService: Sendable {
         try layout.makeFolders()
         file = try ServerFile(ofCaptureServerIn: store.layout)
         (self.store, self.assets, self.toolbox) = (store, assets, toolbox)
-        let current = CurrentSettings(settings)
+        let current = Current(settings)
         self.current = current
         self.logger = logger
         toolVersions = ToolVersions(toolbox)

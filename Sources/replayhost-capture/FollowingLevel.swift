@@ -1,24 +1,13 @@
+import CaptureServer
 import Logging
-import Synchronization
-
-/// How much is logged: it can change while the server runs.
-final class CurrentLogLevel: Sendable {
-    private let level: Mutex<Logger.Level>
-
-    init(_ level: Logger.Level) { self.level = Mutex(level) }
-
-    var value: Logger.Level {
-        get { level.withLock { $0 } }
-        set { level.withLock { $0 = newValue } }
-    }
-}
 
 /// Logs what the current level allows.
 struct FollowingLevel: LogHandler {
-    let level: CurrentLogLevel
+    /// How much is logged: it can change while the server runs.
+    let level: Current<Logger.Level>
     private var handler: MultiplexLogHandler
 
-    init(_ handlers: [any LogHandler], _ level: CurrentLogLevel) {
+    init(_ handlers: [any LogHandler], _ level: Current<Logger.Level>) {
         self.level = level
         handler = MultiplexLogHandler(handlers)
         handler.logLevel = .trace

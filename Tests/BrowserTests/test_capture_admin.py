@@ -11,7 +11,7 @@ import pytest
 from capture_host import FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
 from support.accessibility import view_problems
-from support.administrator import SIGN_IN, config, free_port, link, new_key, press, section, shown, started, with_key, write_config
+from support.administrator import SIGN_IN, config, free_port, link, new_key, press, section, shown, started, with_key
 from support.expecting import expect
 from support.waiting import wait_until
 from website import Website
@@ -104,10 +104,10 @@ def test_problems_come_with_what_repairs_them_and_go(capture, page):
     problem = status.get_by_role("listitem").filter(has_text="logging.level")
     expect(status.get_by_role("listitem").filter(has_text="gallery-dl")).to_contain_text("Run make setup-capture")
     expect(problem).to_have_count(0)
-    write_config(capture, "logging:\n  level: LOUD\n")
+    capture.configure("logging:\n  level: LOUD\n")
     expect(problem).to_contain_text("config.yaml:2:")
     expect(problem).to_contain_text("Change it below")
-    write_config(capture, "logging:\n  level: INFO\n")
+    capture.configure("logging:\n  level: INFO\n")
     expect(problem).to_have_count(0)
 
 
@@ -120,7 +120,7 @@ def test_device_is_connected(capture, browser, page, tmp_path):
     press(connect, "Let other devices connect…")
     press(page.get_by_role("dialog", name="Let devices on your network connect?"), "Cancel")
     assert not config(capture).exists()
-    write_config(capture, f"server:\n  ssl:\n    port: {free_port()}\n")
+    capture.configure(f"server:\n  ssl:\n    port: {free_port()}\n")
     press(connect, "Let other devices connect…")
     press(page.get_by_role("dialog"), "Let them connect")
     expect(connect.get_by_label("Device")).to_be_focused()
@@ -352,7 +352,7 @@ def test_log_is_followed(capture, site, page):
     follow.uncheck()
     capture.wait_for(capture.add(site.fake("ok", by="two")), "completed")
     # The page has read everything else since.
-    write_config(capture, "logging:\n  level: LOUD\n")
+    capture.configure("logging:\n  level: LOUD\n")
     expect(section(page, "Status")).to_contain_text("logging.level")
     expect(log.get_by_text("Download completed")).to_have_count(1)
     follow.check()

@@ -7,7 +7,7 @@ import pytest
 from capture_host import CaptureHost
 from fake_tools import FakeTools
 from support.accessibility import view_problems, violations
-from support.administrator import SIGN_IN, UNREACHABLE, config, free_port, link, new_key, press, section, shown, started, write_config
+from support.administrator import SIGN_IN, UNREACHABLE, config, free_port, link, new_key, press, section, shown, started
 from support.expecting import expect
 from support.host import Host
 
@@ -137,11 +137,11 @@ def test_page_recovers_by_itself_with_a_key(capture, browser):
 
 def test_file_that_was_changed_elsewhere_is_not_replaced_unasked(capture, page, editor):
     part, text = editor.part, editor.text
-    write_config(capture, "# Theirs\n")
+    capture.configure("# Theirs\n")
     # Without changes of one's own, the text follows the file.
     expect(text).to_have_value("# Theirs\n")
     text.fill("# Mine\n")
-    write_config(capture, "# Theirs, again\n")
+    capture.configure("# Theirs, again\n")
     press(part, "Save")
     dialog = page.get_by_role("dialog", name="Replace the changed file?")
     press(dialog, "Cancel")
@@ -199,7 +199,7 @@ def test_texts_of_others_are_text(capture, page, editor):
     editor.text.fill(f"logging:\n  level: '{SHOWN}'\n")
     press(editor.part, "Check")
     expect(editor.part.get_by_role("alert")).to_contain_text("<img src=x")
-    write_config(capture, f"logging:\n  level: '{SHOWN}'\n")
+    capture.configure(f"logging:\n  level: '{SHOWN}'\n")
     expect(section(page, "Status")).to_contain_text("<img src=x")
     assert page.locator("main img, dialog img").count() == 0
     assert page.evaluate("window.ran") is None
@@ -218,7 +218,7 @@ def test_page_is_accessible(capture, browser, page, editor):
     press(cookies, "Save cookies")
     expect(cookies.get_by_role("listitem")).to_have_count(1)
     section(page, "Users and keys").get_by_text("1 revoked key").click()
-    write_config(capture, f"# {'long ' * 60}\nlogging:\n  level: LOUD\n")
+    capture.configure(f"# {'long ' * 60}\nlogging:\n  level: LOUD\n")
     expect(section(page, "Status")).to_contain_text("logging.level")
     editor.text.fill(f"{'long' * 60}: 1\n")
     press(editor.part, "Save")

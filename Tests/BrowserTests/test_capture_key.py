@@ -17,9 +17,7 @@ pytestmark = pytest.mark.one_chromium
 def capture(tmp_path):
     """A capture server on which every program needs a key."""
     host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"))
-    folder = host.store / "capture"
-    folder.mkdir(mode=0o700, parents=True)
-    (folder / "config.yaml").write_text("security:\n  require_key: always\n", encoding="utf-8")
+    host.configure("security:\n  require_key: always\n")
     try:
         host.start()
         Host.ports.add(host.port)

@@ -76,6 +76,20 @@ class CaptureHost:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "egress.allow").write_text("".join(f"{site}\n" for site in sorted(sites)), encoding="utf-8")
 
+    def configure(self, text):
+        """Replaces config.yaml, as an editor does."""
+        folder = self.store / "capture"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = folder / "config.yaml.test"
+        new.write_bytes(text if isinstance(text, bytes) else text.encode())
+        new.chmod(0o600)
+        new.replace(folder / "config.yaml")
+
+    @property
+    def token(self):
+        """What the administrator's programs on this computer send."""
+        return json.loads((self.store / "capture" / "capture.json").read_text(encoding="utf-8"))["token"]
+
     def stop(self):
         if not self.process:
             return None

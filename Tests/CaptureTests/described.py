@@ -135,4 +135,4 @@ def ask(host, method, path, value=None, headers=None, content=None):
 
 
 def administrator(host):
-    return {"Authorization": f"Bearer {json.loads((host.store / 'capture' / 'capture.json').read_text())['token']}"}
+    return {"Authorization": f"Bearer {host.token}"}

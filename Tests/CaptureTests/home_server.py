@@ -27,16 +27,11 @@ class Home:
         self.root = folder / "server.crt"
 
     def configure(self, text):
-        folder = self.host.store / "capture"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = folder / "config.yaml.test"
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        file.chmod(0o600)
-        file.rename(folder / "config.yaml")
+        self.host.configure(text)
 
     def start(self):
         self.host.start()
-        self.token = json.loads((self.host.store / "capture" / "capture.json").read_text())["token"]
+        self.token = self.host.token
         return self
 
     def key(self, name, *options):

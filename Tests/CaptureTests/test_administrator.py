@@ -52,7 +52,7 @@ def test_page_needs_no_key_and_has_no_secret(host):
     for path in ("/admin", "/config/setup"):
         status, head, body = host.request("GET", path)
         assert (status, head["Content-Type"].partition(";")[0]) == (200, "text/html")
-        assert json.loads((host.store / "capture" / "capture.json").read_text())["token"].encode() not in body
+        assert host.token.encode() not in body
 
 
 def test_paused_queue_starts_nothing_also_after_a_restart(host, website):
@@ -141,11 +141,9 @@ def test_folder_for_files_changes_while_the_server_runs(tmp_path, website):
     host = CaptureHost(tmp_path, FakeTools(tmp_path / "fake"))
     host.downloads = None
     one, other = tmp_path / "one", tmp_path / "other"
-    folder = host.store / "capture"
-    folder.mkdir(mode=0o700, parents=True)
     for place in (one, other):
         place.mkdir()
-    (folder / "config.yaml").write_text(f"downloads:\n  root_directory: {one}\n")
+    host.configure(f"downloads:\n  root_directory: {one}\n")
     with host:
         ask = session(host)
         host.wait_for(host.add(website.fake("ok", by="one")), "completed")
@@ -176,9 +174,7 @@ def test_port_changes_while_a_download_runs(tmp_path, website):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             ports.append(free.getsockname()[1])
-    folder = host.store / "capture"
-    folder.mkdir(mode=0o700, parents=True)
-    (folder / "config.yaml").write_text(f"server:\n  port: {ports[0]}\n")
+    host.configure(f"server:\n  port: {ports[0]}\n")
     host.port = None
     with host:
         ask = session(host)
@@ -196,7 +192,7 @@ def test_port_changes_while_a_download_runs(tmp_path, website):
             assert not any("can't be used" in problem["what"] for problem in ask("GET", "/admin/state")["problems"])
         ask("PUT", "/config", {"text": f"server:\n  port: {ports[1]}\n"})
         host.port = ports[1]
-        assert json.loads((folder / "capture.json").read_text())["port"] == ports[1]
+        assert json.loads((host.store / "capture" / "capture.json").read_text())["port"] == ports[1]
         assert ask("GET", f"/status/{identifier}")["attempt"] == 1
         assert not any("can't be used" in problem["what"] for problem in ask("GET", "/admin/state")["problems"])
         (tmp_path / "gate").touch()

@@ -195,8 +195,7 @@ def guarded(tmp_path_factory):
     """A server on which every program needs a key."""
     folder = tmp_path_factory.mktemp("guarded")
     host = CaptureHost(folder, FakeTools(folder / "tools"))
-    (host.store / "capture").mkdir(mode=0o700, parents=True)
-    (host.store / "capture" / "config.yaml").write_text("security:\n  require_key: always\n", encoding="utf-8")
+    host.configure("security:\n  require_key: always\n")
     try:
         yield host.start()
     finally:

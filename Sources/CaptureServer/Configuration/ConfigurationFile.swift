@@ -82,8 +82,8 @@ package struct ConfigurationFile: Sendable {
             )
         }
         // No file and an empty one mean the same.
-        try Self.replace(previousPath, by: try self.text() ?? [])
-        try Self.replace(path, by: text)
+        try WholeFile.replace(previousPath, by: try self.text() ?? [])
+        try WholeFile.replace(path, by: text)
         return configuration
     }
 
@@ -96,21 +96,5 @@ package struct ConfigurationFile: Sendable {
             throw StoreError(.notFound, "there is no previous configuration", place: previousPath)
         }
         return try write(previous, replacing: stamp)
-    }
-
-    /// Writes a new file, flushes it, and puts it into place.
-    private static func replace(_ path: String, by bytes: [UInt8]) throws {
-        let temporary = path + ".new"
-        try Folder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
-        try Folder.delete(temporary)
-        do {
-            let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-            try bytes.withUnsafeBytes { try file.append($0) }
-            try file.synchronize()
-            try Folder.move(temporary, to: path)
-        } catch {
-            try Folder.delete(temporary)
-            throw error
-        }
     }
 }

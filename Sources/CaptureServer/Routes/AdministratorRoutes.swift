@@ -78,7 +78,7 @@ struct AdministratorRoutes: Sendable {
             problems.append(.init("Not installed: \(tool.name); \(use)", repair: "Run `make setup-capture`."))
         }
         let version = tools.first { $0.name == Toolbox.Tool.ytdlp.rawValue }?.version
-        if let age = version.flatMap({ Toolbox.age(ofMediaTool: $0) }), age > Toolbox.oldAfterDays {
+        if let age = version.flatMap({ Toolbox.days(ofOldMediaTool: $0) }) {
             let what = "yt-dlp is \(age) days old; it may fail on sites that have changed"
             problems.append(.init(what, repair: "Update it below."))
         }

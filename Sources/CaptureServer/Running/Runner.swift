@@ -19,7 +19,7 @@ final class Runner: Sendable {
     let handOver: HandOver
     private let toolbox: Toolbox
     private let versions: ToolVersions
-    private let current: CurrentSettings
+    private let current: Current<CaptureSettings>
     private var settings: CaptureSettings { current.value }
     private let logger: Logger
 
@@ -40,7 +40,7 @@ final class Runner: Sendable {
 
     init(
         queue: DownloadQueue, layout: CaptureLayout, handOver: HandOver, toolbox: Toolbox, versions: ToolVersions,
-        settings: CurrentSettings, logger: Logger
+        settings: Current<CaptureSettings>, logger: Logger
     ) {
         (self.queue, self.layout, self.handOver) = (queue, layout, handOver)
         (self.toolbox, self.versions, current, self.logger) = (toolbox, versions, settings, logger)
@@ -376,8 +376,7 @@ final class Runner: Sendable {
         case .loginRequired, .isPrivate:
             hint = "This site needs a log-in. Run `replayhost-capture cookies set --user \(user) cookies.txt`."
         case .toolFailed, .unsupported:
-            guard let version = await versions.version(of: .ytdlp), let age = Toolbox.age(ofMediaTool: version),
-                age > Toolbox.oldAfterDays
+            guard let version = await versions.version(of: .ytdlp), let age = Toolbox.days(ofOldMediaTool: version)
             else { break }
             hint = "yt-dlp is \(age) days old. Update it with `replayhost-capture tools update`."
         default: break

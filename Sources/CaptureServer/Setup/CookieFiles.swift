@@ -2,12 +2,6 @@ import ArchiveStore
 package import CaptureAPI
 package import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The cookies of each user, for sites that want a log-in. Tools get a copy.
 package struct CookieFiles: Sendable {
     private let layout: CaptureLayout
@@ -39,13 +33,7 @@ package struct CookieFiles: Sendable {
     package func set(_ text: Data, for user: Username) throws -> Int {
         let count = text.count <= Self.bytesMax ? Self.count(text) : 0
         guard count > 0 else { throw NotCookies() }
-        let path = layout.cookies(of: user.text)
-        let temporary = path + ".new"
-        try Folder.delete(temporary)
-        let target = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL)
-        try text.withUnsafeBytes { try target.append($0) }
-        try target.synchronize()
-        try Folder.move(temporary, to: path)
+        try WholeFile.replace(layout.cookies(of: user.text), by: Array(text))
         return count
     }
 

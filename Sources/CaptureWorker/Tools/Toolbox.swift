@@ -126,5 +126,10 @@ package struct Toolbox: Sendable {
     }
 
     /// After how many days yt-dlp is old: sites change weekly.
-    package static let oldAfterDays = 30
+    private static let oldAfterDays = 30
+
+    /// The age of a version of yt-dlp in days, if it's so old that it may fail on sites that have changed.
+    package static func days(ofOldMediaTool version: String) -> Int? {
+        age(ofMediaTool: version).flatMap { $0 > oldAfterDays ? $0 : nil }
+    }
 }

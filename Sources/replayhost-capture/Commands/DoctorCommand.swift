@@ -60,9 +60,7 @@ struct DoctorCommand: AsyncParsableCommand {
                     name: tool.name, verdict: .warning, what: "\(path) is a snap, which can't save pages",
                     hint: "install another Chromium, and set CHROMIUM=PATH")
             }
-            if tool.name == Toolbox.Tool.ytdlp.rawValue, let age = Toolbox.age(ofMediaTool: version),
-                age > Toolbox.oldAfterDays
-            {
+            if tool.name == Toolbox.Tool.ytdlp.rawValue, let age = Toolbox.days(ofOldMediaTool: version) {
                 check = Check(
                     name: tool.name, verdict: .warning,
                     what: "\(version), \(age) days old; it may fail on sites that have changed",

@@ -110,7 +110,7 @@ struct ServeCommand: AsyncParsableCommand {
                 .failed, code: "no-isolation", "\(Isolation.lack) (\(reason)), and isolation is required",
                 hint: "install bubblewrap, or write `isolation: auto` (`replayhost-capture config edit`)")
         }
-        let level = CurrentLogLevel(level(configuration))
+        let level = Current(level(configuration))
         let service = try CaptureService(
             store: store, downloads: layout.downloads, assets: Assets(folder: folder), port: listening.number,
             toolbox: toolbox, settings: settings, logger: try logger(layout, level))
@@ -185,7 +185,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Logs to standard error and to `logs/server.log`.
-    private func logger(_ layout: CaptureLayout, _ level: CurrentLogLevel) throws -> Logger {
+    private func logger(_ layout: CaptureLayout, _ level: Current<Logger.Level>) throws -> Logger {
         let file = try LogFile(path: layout.serverLog)
         return Logger(label: "capture") { label in
             FollowingLevel(

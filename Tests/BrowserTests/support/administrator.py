@@ -48,14 +48,6 @@ def config(capture):
     return capture.store / "capture" / "config.yaml"
 
 
-def write_config(capture, text):
-    """Replaces the file, as an editor does."""
-    new = config(capture).with_suffix(".test")
-    new.write_text(text, encoding="utf-8")
-    new.chmod(0o600)
-    new.replace(config(capture))
-
-
 def free_port():
     """A port that no other server has."""
     with socket.socket() as free:
