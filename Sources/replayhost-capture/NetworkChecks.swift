@@ -84,7 +84,7 @@ struct NetworkChecks {
     /// A wrong clock makes certificates invalid.
     private func clockCheck() async -> Check {
         let path = "/usr/bin/timedatectl"
-        let now = QueueTime.text()
+        let now = Date().formatted(Date.ISO8601FormatStyle(timeZone: .current))
         let output =
             Folder.exists(path) ? try? await ProgramOutput.of(path, ["show", "-p", "NTPSynchronized", "--value"]) : nil
         switch output?.trimmingCharacters(in: .whitespacesAndNewlines) {

@@ -129,15 +129,15 @@ def test_device_is_connected(capture, browser, page, tmp_path):
         expect(connect).to_contain_text("No device can connect at the moment.")
         pytest.skip("this computer has no IP address in a network")
     expect(connect).to_contain_text("Devices connect at https://")
-    press(connect, "Make a key")
+    press(connect, "Connect device")
     expect(connect.get_by_role("alert")).to_contain_text("Enter a name")
     connect.get_by_label("Device").fill("Ana’s phone")
     connect.get_by_label("User", exact=True).fill("no user")
-    press(connect, "Make a key")
+    press(connect, "Connect device")
     expect(connect.get_by_role("alert")).to_contain_text("only letters (a–z) and digits")
     connect.get_by_label("User", exact=True).fill("ana")
     with page.expect_response("**/config/setup") as answered:
-        press(connect, "Make a key")
+        press(connect, "Connect device")
     answer = answered.value.json()
     expect(connect.get_by_role("heading", name="Connect “Ana’s phone”")).to_be_focused()
     for name, svg in (("For the camera", "link_svg"), ("For apps", "payload_svg")):
@@ -167,7 +167,7 @@ def test_device_is_connected(capture, browser, page, tmp_path):
     row = section(page, "Users and keys").get_by_role("listitem").filter(has_text="Ana’s phone")
     expect(row).to_contain_text("only ana")
     connect.get_by_label("Device").fill("Ana’s phone")
-    press(connect, "Make a key")
+    press(connect, "Connect device")
     expect(connect.get_by_role("alert")).to_contain_text("Another key has this name")
 
 
@@ -309,7 +309,7 @@ def test_tools_are_updated_and_rolled_back(capture, installer, page):
     rows = tools.get_by_role("list", name="Tools").get_by_role("listitem")
     expect(rows.filter(has_text="yt-dlp")).to_contain_text((capture.tools.notes / "yt-dlp-version").read_text())
     expect(rows.filter(has_text="gallery-dl")).to_contain_text("not installed")
-    update, back = (tools.get_by_role("button", name=name) for name in ("Update", "Return to the version before…"))
+    update, back = (tools.get_by_role("button", name=name) for name in ("Update tools", "Return to the previous version…"))
     tools.get_by_label("Use the newest nightly build").check()
     update.click()
     expect(tools.get_by_role("list", name="Steps of the update")).to_contain_text("installing yt-dlp")
@@ -325,7 +325,7 @@ def test_tools_are_updated_and_rolled_back(capture, installer, page):
     assert os.readlink(current) == "yt-dlp-2"
     assert "--pre" in installer.with_name("gate.arguments").read_text().split()
     back.click()
-    press(page.get_by_role("dialog", name="Return to the version before?"), "Cancel")
+    press(page.get_by_role("dialog", name="Return to the previous version?"), "Cancel")
     assert os.readlink(current) == "yt-dlp-2"
     back.click()
     press(page.get_by_role("dialog"), "Return")
@@ -336,10 +336,10 @@ def test_tools_are_updated_and_rolled_back(capture, installer, page):
 def test_failed_update_says_why_and_changes_nothing(capture, installer, page):
     tools = section(page, "Tools")
     installer.write_text("fail")
-    press(tools, "Update")
+    press(tools, "Update tools")
     expect(tools).to_contain_text("The tools weren’t changed")
     expect(tools).to_contain_text("ERROR: no such release")
-    expect(tools.get_by_role("button", name="Update")).to_be_enabled()
+    expect(tools.get_by_role("button", name="Update tools")).to_be_enabled()
     assert os.readlink(capture.tools.root / "current") == "yt-dlp-1"
 
 

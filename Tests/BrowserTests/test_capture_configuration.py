@@ -45,14 +45,14 @@ def test_configuration_is_checked_saved_and_restored(capture, browser, page, edi
     """A problem leads to its line. Nothing invalid is saved."""
     browser.allow("400")
     part, text = editor.part, editor.text
-    expect(part.get_by_role("button", name="Save")).to_be_disabled()
-    expect(part.get_by_role("button", name="Restore the version before…")).to_be_disabled()
+    expect(part.get_by_role("button", name="Save configuration")).to_be_disabled()
+    expect(part.get_by_role("button", name="Restore the previous version…")).to_be_disabled()
     wrong = "# 𝛼\n" * 40 + "downloads:\n  max_concurent: 2\nserver: {name: \"𝛼𝛼\", prot: 1}\n"
     text.fill(wrong)
     expect(part).to_contain_text("You have unsaved changes.")
-    press(part, "Check")
+    press(part, "Check text")
     expect(part.get_by_role("alert")).to_contain_text("There are 2 problems.")
-    press(part, "Save")
+    press(part, "Save configuration")
     expect(part.get_by_role("alert")).to_contain_text("Not saved. There are 2 problems.")
     assert not config(capture).exists()
     for name, place in (("Line 42", "max_concurent"), ("Line 43", "prot")):
@@ -63,7 +63,7 @@ def test_configuration_is_checked_saved_and_restored(capture, browser, page, edi
         assert text.evaluate("area => area.scrollTop > 0 && document.getElementById('config-lines').scrollTop === area.scrollTop")
     one, other = "server:\n  name: One\n", "server:\n  name: Other\n"
     text.fill(one)
-    press(part, "Check")
+    press(part, "Check text")
     expect(part).to_contain_text("No problems found.")
     assert not config(capture).exists()
     text.press("Control+s")
@@ -71,12 +71,12 @@ def test_configuration_is_checked_saved_and_restored(capture, browser, page, edi
     expect(part).to_contain_text("No unsaved changes.")
     assert config(capture).read_text() == one
     text.fill(other)
-    press(part, "Save")
+    press(part, "Save configuration")
     expect(part).to_contain_text("Saved.")
-    press(part, "Restore the version before…")
-    press(page.get_by_role("dialog", name="Restore the version before?"), "Cancel")
+    press(part, "Restore the previous version…")
+    press(page.get_by_role("dialog", name="Restore the previous version?"), "Cancel")
     assert config(capture).read_text() == other
-    press(part, "Restore the version before…")
+    press(part, "Restore the previous version…")
     press(page.get_by_role("dialog"), "Restore")
     expect(text).to_have_value(one)
     assert config(capture).read_text() == one
@@ -102,7 +102,7 @@ def test_unsaved_text_survives_a_reload_and_a_stopped_server(capture, browser, p
     expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
     expect(page.locator("#banners")).to_be_in_viewport()
     text.fill("# Mine, too\n")
-    press(part, "Save")
+    press(part, "Save configuration")
     expect(part.get_by_role("alert")).to_contain_text("replayhost-capture has stopped")
     capture.start()
     # The restart has ended the session.
@@ -114,7 +114,7 @@ def test_unsaved_text_survives_a_reload_and_a_stopped_server(capture, browser, p
     press(page, "Open")
     expect(text).to_have_value("# Mine, too\n")
     expect(section(page, "Cookies").get_by_role("textbox", name="Cookies")).to_have_value("typed")
-    press(part, "Save")
+    press(part, "Save configuration")
     expect(part).to_contain_text("Saved.")
     assert config(capture).read_text() == "# Mine, too\n"
 
@@ -142,13 +142,13 @@ def test_file_that_was_changed_elsewhere_is_not_replaced_unasked(capture, page, 
     expect(text).to_have_value("# Theirs\n")
     text.fill("# Mine\n")
     capture.configure("# Theirs, again\n")
-    press(part, "Save")
+    press(part, "Save configuration")
     dialog = page.get_by_role("dialog", name="Replace the changed file?")
     press(dialog, "Cancel")
     expect(part).to_contain_text("The file has changed since you began")
     expect(text).to_have_value("# Mine\n")
     assert config(capture).read_text() == "# Theirs, again\n"
-    press(part, "Save")
+    press(part, "Save configuration")
     press(dialog, "Replace")
     expect(part).to_contain_text("Saved.")
     assert config(capture).read_text() == "# Mine\n"
@@ -176,7 +176,7 @@ def test_page_leads_to_another_port(tmp_path, browser):
         shown(page)
         part = section(page, "Configuration")
         part.get_by_label("Text of the file").fill(f"server:\n  port: {ports[1]}\n")
-        press(part, "Save")
+        press(part, "Save configuration")
         expect(page.locator("#banners")).to_contain_text("The server has another port now")
         page.get_by_role("link", name="Open this page there").click()
         shown(page)
@@ -197,7 +197,7 @@ def test_texts_of_others_are_text(capture, page, editor):
     expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(f"Revoke the key of “{SHOWN}”?")
     press(page.get_by_role("dialog"), "Cancel")
     editor.text.fill(f"logging:\n  level: '{SHOWN}'\n")
-    press(editor.part, "Check")
+    press(editor.part, "Check text")
     expect(editor.part.get_by_role("alert")).to_contain_text("<img src=x")
     capture.configure(f"logging:\n  level: '{SHOWN}'\n")
     expect(section(page, "Status")).to_contain_text("<img src=x")
@@ -221,7 +221,7 @@ def test_page_is_accessible(capture, browser, page, editor):
     capture.configure(f"# {'long ' * 60}\nlogging:\n  level: LOUD\n")
     expect(section(page, "Status")).to_contain_text("logging.level")
     editor.text.fill(f"{'long' * 60}: 1\n")
-    press(editor.part, "Save")
+    press(editor.part, "Save configuration")
     press(page.get_by_role("dialog", name="Replace the changed file?"), "Replace")
     expect(editor.part.get_by_role("alert")).to_contain_text("Not saved.")
     press(section(page, "Queue"), "Pause downloads")

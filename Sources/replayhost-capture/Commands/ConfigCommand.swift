@@ -24,7 +24,7 @@ struct ConfigCommand: AsyncParsableCommand {
             commandName: "check",
             abstract: "Check the configuration, and list what differs from the defaults.",
             discussion: """
-                Prints each fault with its line and column. The exit code is then 1.
+                Prints each error with its line and column. The exit code is then 1.
 
                 Example:
                   replayhost-capture config check

@@ -17,7 +17,7 @@ struct EditConfig: AsyncParsableCommand {
         commandName: "edit",
         abstract: "Edit the configuration with $VISUAL, $EDITOR or vi.",
         discussion: """
-            You edit a copy. It replaces the file only if it's valid; the version before it is kept \
+            You edit a copy. It replaces the file only if it's valid; the previous version is kept \
             (`config restore`). A running server takes it over within seconds, as far as docs/configuration.md says.
 
             Example:

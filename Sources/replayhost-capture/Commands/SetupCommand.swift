@@ -88,10 +88,12 @@ struct SetupCommand: AsyncParsableCommand {
     }
 
     private func confirms() throws -> Bool {
-        Terminal.writeError("So far, only programs on this computer can connect to the server.")
+        Terminal.writeError(
+            "So far, only programs on this computer can connect to the server. Devices would connect by https, and, if they "
+                + "can't, by http, which isn't encrypted.")
         guard
             let answer = Terminal.answer(
-                to: "Let devices on your network connect, each with a key, and encrypted? [y/N]")
+                to: "Let devices on your network connect, each with a key? [y/N]")
         else {
             throw CommandError(
                 .failed, code: "no-confirmation", "can't ask for confirmation here", hint: "add --yes to allow it")
@@ -140,13 +142,16 @@ struct SetupCommand: AsyncParsableCommand {
         if let fingerprint = payload.fp {
             Terminal.write("Certificate (SHA-256): \(fingerprint)")
         }
-        let certificate = "http://\(connection.lan.ip ?? ""):\(plainPort)/server.crt"
         let trust =
             payload.fp == nil
-            ? [] : ["Open \(certificate) on the device, and install the certificate (docs/certificates.md)."]
+            ? []
+            : [
+                "Open \(place)/server.crt on the device. The browser warns: continue, and install the certificate "
+                    + "(docs/certificates.md)."
+            ]
         let steps =
             trust + [
-                "Point the device's camera at the second code, and open the link.",
+                "Point the device's camera at the code for it, and open the link.",
                 "To share from other apps, see docs/network.md.",
             ]
         Terminal.write("")
@@ -156,11 +161,5 @@ struct SetupCommand: AsyncParsableCommand {
         }
         Terminal.write(
             "Nothing shows the key again. To end it: replayhost-capture keys revoke \(Terminal.quoted(name))")
-    }
-
-    /// The port without encryption, where a device that doesn't trust the certificate yet can fetch it.
-    private var plainPort: Int {
-        (try? CaptureClient(common)?.port) ?? ConfigCommand.file(nil, common).read().configuration?.server.port
-            ?? 58_443
     }
 }
