@@ -9,9 +9,14 @@ let libraries: [Target.Dependency] =
     isPortable
     ? []
     : ["CLibzip", "CBrotli", "CZstd", "RE2Shim"].map { .target(name: $0, condition: .when(platforms: haveLibraries)) }
+let stemmer: [Target.Dependency] =
+    isPortable ? [] : [.target(name: "CStemmer", condition: .when(platforms: haveLibraries))]
 let defines: [SwiftSetting] =
     isPortable
-    ? [] : ["WITH_LIBZIP", "WITH_BROTLI", "WITH_ZSTD", "WITH_RE2"].map { .define($0, .when(platforms: haveLibraries)) }
+    ? []
+    : ["WITH_LIBZIP", "WITH_BROTLI", "WITH_ZSTD", "WITH_RE2", "WITH_STEMMER"].map {
+        .define($0, .when(platforms: haveLibraries))
+    }
 
 // `make fuzz` only: instruments our own targets for coverage, but not their dependencies.
 let isFuzzed = Context.environment["REPLAYHOST_FUZZ"] == "1"
@@ -167,6 +172,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        // Debian's package has no description for pkg-config.
+        .systemLibrary(name: "CStemmer", providers: [.apt(["libstemmer-dev"])]),
         .target(name: "CLinux"),
         .target(name: "RE2Shim", linkerSettings: [.linkedLibrary("re2", .when(platforms: haveLibraries))]),
         .target(
@@ -195,7 +202,7 @@ let package = Package(
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
-            ],
+            ] + stemmer,
             swiftSettings: settings
         ),
         .target(

@@ -14,6 +14,11 @@ struct TestStore: Sendable {
         store = try ArchiveStore(at: folder.path("store"))
     }
 
+    /// Opens the store of another one again.
+    init(reopening test: TestStore) throws {
+        (folder, store) = (test.folder, try test.reopened())
+    }
+
     var layout: StoreLayout { store.layout }
 
     /// All files in `files/` and `incoming/`, with sizes, for comparing two states of a store.

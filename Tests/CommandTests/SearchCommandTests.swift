@@ -76,9 +76,11 @@ struct SearchCommandTests {
     @Test func invalidFilterIsMentioned() async throws {
         let store = try await Self.indexed()
         let result = try await store.run("search", "limpet after:soon type:doc site:fieldguide.example")
+        let limpets = try await store.run("search", "--json", "limpet site:fieldguide.example").outputLines.count
         #expect(
             result.errorLines == [
-                "No pages found.", "\"after:soon\" isn't a valid filter, so it was searched as words.",
+                "No pages found.", "\(limpets) pages with: limpet",
+                "\"after:soon\" isn't a valid filter, so it was searched as words.",
                 "\"type:doc\" isn't a valid filter, so it was searched as words.",
             ])
     }

@@ -8,6 +8,7 @@ struct HTMLTextTests {
         var title: [String] = []
         var headings: [String] = []
         var body: [String] = []
+        var besideContent: [String] = []
     }
 
     /// Reads HTML in pieces of `step` bytes.
@@ -20,6 +21,7 @@ struct HTMLTextTests {
             case .title: lines.document.title.append(text)
             case .heading: lines.document.headings.append(text)
             case .body: lines.document.body.append(text)
+            case .besideContent: lines.document.besideContent.append(text)
             }
         }
         let bytes = Array(html.utf8)
@@ -32,6 +34,20 @@ struct HTMLTextTests {
 
     static let cases: [(html: String, document: Document)] = [
         ("plain", Document(body: ["plain"])),
+        (
+            "<nav>Menu<h2>More</h2></nav><main><header><h1>One</h1>by me</header>Text<footer>Sources</footer></main><footer>Foot</footer>",
+            Document(headings: ["One"], body: ["by me", "Text", "Sources"], besideContent: ["Menu", "More", "Foot"])
+        ),
+        (
+            "<header><h1>Site</h1>Motto</header><article>a<aside>note</aside>b</article><aside>side</aside>c",
+            Document(headings: ["Site"], body: ["a", "b", "c"], besideContent: ["Motto", "note", "side"])
+        ),
+        (
+            "<div role=navigation>Menu</div><div role=main>Text</div><p role=contentinfo>Foot<p>Rest",
+            Document(body: ["Text", "Rest"], besideContent: ["Menu", "Foot"])
+        ),
+        ("<nav>open <p>and not closed", Document(besideContent: ["open", "and not closed"])),
+        ("</nav>a</footer>b<nav/>c", Document(body: ["a", "b"], besideContent: ["c"])),
         (
             "<title>A &amp; B</title><h1>One</h1><p>two <b>th</b>ree",
             Document(title: ["A & B"], headings: ["One"], body: ["two three"])

@@ -42,7 +42,7 @@ extension Jobs {
             try noteDetectedPages(of: archive)
         }
         try catalog.noteMainPages()
-        let complete = try store.search.completeKeys()
+        let complete = try store.search.completeKeys(isCurrent: true)
         if try catalog.keys().isSubset(of: complete) { try store.search.forgetRebuild() }
         try queueMany(
             .text, total: "NULL",

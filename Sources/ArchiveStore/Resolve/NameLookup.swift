@@ -78,23 +78,3 @@ struct NameLookup {
         }.map { String($0) }.joined(separator: " ")
     }
 }
-
-/// Compares the spelling of words.
-package enum Spelling {
-    /// Returns the Levenshtein distance of two texts; `nil` if it's more than `most`.
-    package static func distance(_ one: String, _ other: String, most: Int) -> Int? {
-        let (one, other) = (Array(one), Array(other))
-        guard abs(one.count - other.count) <= most else { return nil }
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for (column, otherLetter) in other.enumerated() {
-                let exchanged = diagonal + (letter == otherLetter ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(exchanged, diagonal + 1, row[column] + 1)
-            }
-        }
-        return row[other.count] <= most ? row[other.count] : nil
-    }
-}

@@ -23,6 +23,7 @@ struct SearchDocument: Sendable {
         let digest: Data
         let headingsSize: Int
         let size: Int
+        let beside: Data
         /// `nil` if the index has the text already.
         private(set) var compressed: Data?
 
@@ -35,6 +36,7 @@ struct SearchDocument: Sendable {
 
         init(_ text: SearchText) throws {
             (digest, headingsSize, size) = (text.digest(), text.headingsSize, text.bytes.count)
+            beside = text.storedBeside
             compressed = Data(try text.compressed())
         }
     }
@@ -43,24 +45,22 @@ struct SearchDocument: Sendable {
     let type: String
     /// Empty if unknown.
     let language: String
-    /// The columns of its row of `word`; `nil` if they must be made from the text that the index has.
-    let words: [String]?
+    /// `nil` if they must be made from the text that the index has.
+    let words: DocumentWords?
     /// `nil` if there is none.
     let text: Text?
 
     /// About what it takes in memory and in the index, in bytes.
     var size: Int {
-        title.utf8.count + (words.map(Self.size) ?? 0) + (text.map { $0.compressed?.count ?? $0.size } ?? 0)
+        title.utf8.count + (words?.size ?? 0) + (text.map { $0.compressed?.count ?? $0.size } ?? 0)
     }
-
-    static func size(of words: [String]) -> Int { words.reduce(0) { $0 + $1.utf8.count } }
 
     /// - Parameter text: The part of the page's text; `nil` if it has none.
     init(
         _ page: SourcePage, key: String, _ content: PageContent, _ text: SearchText?, _ folding: WordFolding
     ) throws {
         (title, type, language) = Self.described(page, content)
-        words = Self.words(key: key, title: title, type: type, language: language, text, folding)
+        words = DocumentWords(key: key, title: title, type: type, language: language, text, folding)
         self.text = try text.map(Text.init)
     }
 
@@ -83,44 +83,12 @@ struct SearchDocument: Sendable {
         title == page.url || SURT.matches(title.contains("://") ? title : "http://\(title)", page.url)
     }
 
-    /// Returns the columns of a row of `word`: title, heading, url, body and facet.
-    ///
-    /// The words of a document must be the same when it is added and deleted, so they depend only on what the index
-    /// stores. It stores one spelling of each URL; all spellings have the key.
-    static func words(
-        key: String, title: String, type: String, language: String, _ text: SearchText?, _ folding: WordFolding
-    ) -> [String] {
-        func folded(_ text: some Collection<UInt8>) -> String {
-            var words: [UInt8] = []
-            Array(text).withUnsafeBufferPointer { folding.append($0, to: &words) }
-            return String(decoding: words, as: UTF8.self)
-        }
-        /// Returns a word for each text as a whole, so that a heading that is what was searched for counts more.
-        func wholes(_ texts: [ArraySlice<UInt8>]) -> String {
-            let short = texts.prefix(wholesMax).filter { $0.count <= wholeBytesMax }
-            return Set(short.compactMap { WholeText.word(for: folded($0)) }).sorted().joined(separator: " ")
-        }
-        let title = WordFolding.composed(title)
-        let headings = (text?.headings ?? []).split(separator: 0x0A)
-        let titleParts = WholeText.parts(ofTitle: title).map { Array($0.utf8)[...] }
-        let url = SearchSite.text(ofKey: key)
-        return [
-            folded(title.utf8) + wholes(titleParts), folded(text?.headings ?? []) + wholes(headings),
-            folded(WordFolding.composed(url.removingPercentEncoding ?? url).utf8), folded(text?.body ?? []),
-            SearchFacet.words(host: SearchSite.host(ofKey: key), type: type, language: language),
-        ]
-    }
-
     /// Returns the primary subtag of a language tag in lower case, RFC 5646 §2.1; empty if there is none.
     static func language(_ tag: String) -> String {
         let primary = tag.prefix { $0 != "-" && $0 != "_" && !$0.isWhitespace }.lowercased()
         let isValid = (2...3).contains(primary.utf8.count) && primary.utf8.allSatisfy { (0x61...0x7A).contains($0) }
         return isValid ? primary : ""
     }
-
-    private static let wholesMax = 1000
-    /// Longer texts have more words than one that is searched as a whole.
-    private static let wholeBytesMax = 4 << 10
 }
 
 /// Hosts as the search index knows them: in lower case, without `www.` and port. For URLs without a host, the scheme with a
@@ -168,9 +136,12 @@ enum WholeText {
 /// that a query doesn't have to name columns, which would make it slower.
 enum SearchFacet {
     /// Returns the words of a document: its host and the host's parent domains, type and language.
-    static func words(host: String, type: String, language: String) -> String {
+    ///
+    /// - Parameter formsLanguage: The language whose rules apply to its words; empty if unknown.
+    static func words(host: String, type: String, language: String, formsLanguage: String) -> String {
         var words = [self.type(type)]
         if !language.isEmpty { words.append(self.language(language)) }
+        if !formsLanguage.isEmpty { words.append(self.formsLanguage(formsLanguage)) }
         // The names of a longer host would be longer than everything else. No host in the DNS is (RFC 1035 §2.3.4).
         guard host.utf8.count <= hostBytesMax else { return (words + [site(host)]).joined(separator: " ") }
         var domain = host[...]
@@ -195,4 +166,5 @@ enum SearchFacet {
 
     static func type(_ type: String) -> String { "¦¦t" + type }
     static func language(_ language: String) -> String { "¦¦l" + language }
+    static func formsLanguage(_ language: String) -> String { "¦¦f" + language }
 }

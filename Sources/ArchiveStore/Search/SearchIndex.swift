@@ -116,10 +116,13 @@ struct SearchIndex: Sendable {
     }
 
     /// Returns the keys of the archives that are completely indexed.
-    func completeKeys() throws -> Set<String> {
+    ///
+    /// - Parameter isCurrent: Whether to leave out those that an earlier version has indexed, which are to be indexed again.
+    func completeKeys(isCurrent: Bool = false) throws -> Set<String> {
         guard database.exists else { return [] }
+        let condition = isCurrent ? "AND contents = \(SearchSchema.contents)" : ""
         return try database.reading {
-            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE state = 'complete'")
+            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE state = 'complete' \(condition)")
         }
     }
 
@@ -194,11 +197,16 @@ struct SearchIndex: Sendable {
     }
 
     /// Starts or continues the indexing of an archive.
+    ///
+    /// What an earlier version has indexed is found until the archive is indexed again: the new rows have another key
+    /// until then.
     func begin(key: String) throws -> Progress {
         try database.writing { database in
+            let isOld = "SELECT EXISTS (SELECT 1 FROM archive WHERE key = ? AND contents != \(SearchSchema.contents))"
+            let key = try Bool.fetchOne(database, sql: isOld, arguments: [key]) == true ? Self.nextPrefix + key : key
             let sql = """
-                INSERT OR IGNORE INTO archive (key, state, source, position, withText, reasons)
-                VALUES (?, 'partial', 'listed', 0, 0, '{}')
+                INSERT OR IGNORE INTO archive (key, state, source, position, withText, reasons, contents)
+                VALUES (?, 'partial', 'listed', 0, 0, '{}', \(SearchSchema.contents))
                 """
             try database.execute(sql: sql, arguments: [key])
             let row = try ArchiveRow.fetchOne(database, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key])
@@ -226,6 +234,7 @@ struct SearchIndex: Sendable {
                     String(decoding: reasons, as: UTF8.self), progress.number,
                 ])
             guard database.changesCount == 1 else { return nil }
+            if progress.isComplete { try replaceOld(progress.number, database) }
             var writer = SearchWriter(database)
             for page in pages { try writer.add(page, archive: progress.number) }
             try writer.finish()
@@ -238,13 +247,29 @@ struct SearchIndex: Sendable {
         }
     }
 
+    /// Puts an archive that was indexed again in the place of what an earlier version has indexed.
+    private func replaceOld(_ number: Int64, _ database: Database) throws {
+        let sql = "SELECT key FROM archive WHERE number = ?"
+        guard let key = try String.fetchOne(database, sql: sql, arguments: [number]), key.hasPrefix(Self.nextPrefix)
+        else { return }
+        let name = String(key.dropFirst(Self.nextPrefix.count))
+        try database.execute(
+            sql: "UPDATE archive SET state = 'removed', key = 'removed ' || number WHERE key = ?", arguments: [name])
+        try database.execute(sql: "UPDATE archive SET key = ? WHERE number = ?", arguments: [name, number])
+    }
+
+    private static let nextPrefix = "next "
+
     /// Moves an archive to a new key.
     func rekey(_ old: String, to new: String) throws {
         guard database.exists else { return }
-        try database.writing {
-            try $0.execute(
-                sql: "UPDATE archive SET key = ?2 WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM archive WHERE key = ?2)",
-                arguments: [old, new])
+        try database.writing { database in
+            for prefix in ["", Self.nextPrefix] {
+                try database.execute(
+                    sql: """
+                        UPDATE archive SET key = ?2 WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM archive WHERE key = ?2)
+                        """, arguments: [prefix + old, prefix + new])
+            }
         }
     }
 
@@ -254,7 +279,9 @@ struct SearchIndex: Sendable {
         let known = try database.reading {
             try String.fetchSet($0, sql: "SELECT key FROM archive WHERE state != 'removed'")
         }
-        let removed = known.subtracting(keys)
+        let removed = known.filter { key in
+            !keys.contains(key.hasPrefix(Self.nextPrefix) ? String(key.dropFirst(Self.nextPrefix.count)) : key)
+        }
         guard !removed.isEmpty else { return }
         try database.writing { database in
             // A key can come back: its archive is then indexed again.

@@ -3,8 +3,8 @@ import WebArchive
 
 /// What a person searches for: words, phrases and restrictions.
 ///
-///     coral reef           pages with both words
-///     "coral reef"         the words side by side
+///     coral reef           pages with both words, or with other forms of them
+///     "coral reef"         these forms, side by side
 ///     cor*                 words that begin so
 ///     coral OR sponge      one of them
 ///     -bleaching           not this word
@@ -21,6 +21,15 @@ package struct SearchQuery: Sendable, Hashable {
         /// Whether the last word is the beginning of a word.
         var isPrefix = false
         var isInTitle = false
+        /// All of it in the text of the query, with its field and quotation marks.
+        var source: Substring = ""
+        /// The word in the text of the query, if it is a single one that others can stand in for.
+        var typed: Substring?
+
+        /// Matches one of the words that stand in for it.
+        func expression(for words: [String]) -> MatchExpression? {
+            .any(words.map { MatchExpression(phrase: $0, in: isInTitle ? .title : nil) })
+        }
 
         var expression: MatchExpression {
             MatchExpression(
@@ -67,6 +76,8 @@ package struct SearchQuery: Sendable, Hashable {
     package private(set) var before: String?
     /// The text as typed.
     package let text: String
+    /// The filters in the text, by their name.
+    private(set) var filters: [String: [Substring]] = [:]
     /// Filters whose value isn't valid, as typed. They are searched as words.
     package private(set) var invalidFilters: [String] = []
 
@@ -92,7 +103,11 @@ package struct SearchQuery: Sendable, Hashable {
                 continue
             }
             if let field = token.field {
-                if apply(field, token) { continue }
+                if apply(field, token) {
+                    filters[Self.filterNames[field.lowercased()] ?? field.lowercased(), default: []].append(
+                        token.source)
+                    continue
+                }
                 if field.lowercased() != "title" { invalidFilters.append("\(field):\(token.text)") }
             }
             let terms = Self.terms(of: token)
@@ -139,6 +154,19 @@ package struct SearchQuery: Sendable, Hashable {
         if let phrases, let words = MatchExpression.all(required) {
             required = [MatchExpression.any([words] + phrases) ?? words]
         }
+        return restricted(required)
+    }
+
+    /// Returns the query of the search index with other expressions for its words; `nil` if there are none.
+    ///
+    /// - Parameter expression: Returns `nil` for a word that needn't be on the page.
+    func expression(_ expression: (Term) -> MatchExpression?) -> MatchExpression? {
+        let required = groups.compactMap { MatchExpression.any($0.compactMap(expression)) }
+        return required.isEmpty ? nil : restricted(required)
+    }
+
+    private func restricted(_ words: [MatchExpression]) -> MatchExpression? {
+        var required = words
         for kind in 0..<3 {
             if let values = Self.expression(facets.filter { $0.kind == kind }) { required.append(values) }
         }
@@ -207,9 +235,14 @@ package struct SearchQuery: Sendable, Hashable {
         // The index has URLs decoded.
         let words = Self.words(of: text.removingPercentEncoding ?? String(text))
         guard !words.isEmpty else { return [] }
+        let isSingle = words.count == 1 && !token.isQuoted && !token.isPrefix && !WordFolding.isOfRun(words[0])
         // The index has pairs of such characters, which begin with this one, or the character alone.
         let isPrefix = token.isPrefix || words.last.map(WordFolding.isOneCharacterOfRun) ?? false
-        return [Term(words: words, isPrefix: isPrefix, isInTitle: isTitle)]
+        return [
+            Term(
+                words: words, isPrefix: isPrefix, isInTitle: isTitle, source: token.source,
+                typed: isSingle ? token.text.trimmed(to: { $0.isLetter || $0.isNumber }) : nil)
+        ]
     }
 
     /// Returns the folded words of a text. A run of a script without spaces is a phrase of its pairs; the last character,
@@ -241,8 +274,80 @@ package struct SearchQuery: Sendable, Hashable {
 
     /// The values of `type:`.
     package static let types: Set<String> = ["html", "pdf", "text", "other"]
+    private static let filterNames = ["language": "lang"]
     private static let bytesMax = 8 << 10
     private static let termsMax = 64
+}
+
+// MARK: - Queries that are made from another one
+
+extension SearchQuery {
+    /// Returns the query with other words in place of those that were typed.
+    func replacing(_ words: [(typed: Substring, with: String)]) throws(StoreError) -> SearchQuery {
+        var changed = text
+        for (typed, word) in words.sorted(by: { $0.typed.startIndex > $1.typed.startIndex }) {
+            changed.replaceSubrange(typed.startIndex..<typed.endIndex, with: word)
+        }
+        return try withText(changed)
+    }
+
+    /// Returns the query with one group of its words only, and with all filters.
+    func keeping(_ group: [Term]) throws(StoreError) -> SearchQuery {
+        let words = group.map { String($0.source) }.joined(separator: " OR ")
+        let kept = filters.values.joined().sorted { $0.startIndex < $1.startIndex }
+        return try withText(([words] + kept.map(String.init)).joined(separator: " "))
+    }
+
+    /// Returns the query without a filter; `nil` if it has no such filter.
+    ///
+    /// - Parameter filter: A name such as `site`.
+    func without(_ filter: String) throws(StoreError) -> SearchQuery? {
+        var query = try withText(text(without: filters[filter] ?? []))
+        switch filter {
+        case "site": query.facets = query.facets.filter { $0.kind != 0 }
+        case "type": query.facets = query.facets.filter { $0.kind != 1 }
+        case "lang": query.facets = query.facets.filter { $0.kind != 2 }
+        case "in": query.archives = []
+        case "collection": query.collections = []
+        case "after": query.after = nil
+        default: query.before = nil
+        }
+        return query.restrictions == restrictions ? nil : query
+    }
+
+    static let filterOrder = ["in", "collection", "site", "type", "lang", "after", "before"]
+
+    private var restrictions: [AnyHashable] {
+        [facets, excludedFacets, archives, collections, after, before]
+    }
+
+    private func text(without parts: [Substring]) -> String {
+        var changed = text
+        for part in parts.sorted(by: { $0.startIndex > $1.startIndex }) {
+            changed.removeSubrange(part.startIndex..<part.endIndex)
+        }
+        return changed.split(separator: " ").joined(separator: " ")
+    }
+
+    /// Parses another text, and keeps the restrictions that aren't part of the text.
+    private func withText(_ text: String) throws(StoreError) -> SearchQuery {
+        let own = try SearchQuery(self.text)
+        var query = try SearchQuery(text)
+        query.facets.formUnion(facets.subtracting(own.facets))
+        query.archives += archives.filter { !own.archives.contains($0) }
+        query.collections += collections.filter { !own.collections.contains($0) }
+        if after != own.after { query.after = [query.after, after].compactMap { $0 }.max() }
+        if before != own.before { query.before = [query.before, before].compactMap { $0 }.min() }
+        return query
+    }
+}
+
+extension Substring {
+    /// Removes other characters at both ends.
+    fileprivate func trimmed(to isKept: (Character) -> Bool) -> Substring {
+        guard let first = firstIndex(where: isKept), let last = lastIndex(where: isKept) else { return prefix(0) }
+        return self[first...last]
+    }
 }
 
 /// Splits a search into words and quoted phrases.
@@ -253,13 +358,23 @@ private struct Parser {
         var text: Substring
         var isExcluded = false
         var isPrefix = false
+        var isQuoted = false
         var isOr = false
+        /// All of it.
+        var source: Substring = ""
     }
 
     var rest: Substring
 
     mutating func next() -> Token? {
         rest = rest.drop(while: \.isWhitespace)
+        let all = rest
+        var token = read()
+        token?.source = all[..<rest.startIndex]
+        return token
+    }
+
+    private mutating func read() -> Token? {
         guard let first = rest.first else { return nil }
         var token = Token(text: "")
         if first == "-", let second = rest.dropFirst().first, !second.isWhitespace, second != "-" {
@@ -268,6 +383,7 @@ private struct Parser {
         }
         if let field = takeField() { token.field = field }
         if rest.first == "\"" {
+            token.isQuoted = true
             rest = rest.dropFirst()
             token.text = rest.prefix { $0 != "\"" }
             rest = rest.dropFirst(token.text.count + 1)

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import WebArchive
 
@@ -15,8 +16,8 @@ struct SearchWriter {
     /// The numbers of hosts that were needed.
     private var hosts: [String: Int64] = [:]
     /// Words to add, and to delete, by document.
-    private var added: [(document: Int64, words: [String])] = []
-    private var deleted: [(document: Int64, words: [String])] = []
+    private var added: [(document: Int64, words: DocumentWords)] = []
+    private var deleted: [(document: Int64, words: DocumentWords)] = []
 
     init(_ database: Database) {
         self.database = database
@@ -37,16 +38,20 @@ struct SearchWriter {
 
     /// Writes the words of all documents that were added or removed.
     mutating func finish() throws {
+        var vocabulary = VocabularyChanges()
         for (document, words) in added {
             try execute(
                 "INSERT INTO word (rowid, title, heading, url, body, facet) VALUES (?, ?, ?, ?, ?, ?)",
-                [document] + words)
+                [document] + words.columns)
+            vocabulary.count(words, 1)
         }
         for (document, words) in deleted {
             try execute(
                 "INSERT INTO word (word, rowid, title, heading, url, body, facet) VALUES ('delete', ?, ?, ?, ?, ?, ?)",
-                [document] + words)
+                [document] + words.columns)
+            if words.isInVocabulary { vocabulary.count(words, -1) }
         }
+        try vocabulary.write(database)
         (added, deleted) = ([], [])
     }
 
@@ -75,9 +80,9 @@ struct SearchWriter {
             """
         guard let document = try DocumentRow.fetchOne(database, sql: sql, arguments: [number]) else { return }
         let text = try document.text.map { try SearchText.fetch(database, number: $0) }
-        let words = SearchDocument.words(
+        let words = DocumentWords(
             key: document.key, title: document.title, type: document.type, language: document.language,
-            document.sharesWords ? nil : text, folding)
+            document.sharesWords ? nil : text, folding, contents: document.contents)
         deleted.append((number, words))
         try execute("DELETE FROM document WHERE number = ?", [number])
         if let text = document.text {
@@ -97,6 +102,7 @@ struct SearchWriter {
         let type: String
         let language: String
         let sharesWords: Bool
+        let contents: Int
         let key: String
     }
 
@@ -118,7 +124,7 @@ struct SearchWriter {
         let number = database.lastInsertedRowID
         let words = try words(of: document, key: key, text: sharesWords ? nil : text)
         added.append((number, words))
-        count(document.title.utf8.count + SearchDocument.size(of: words) + Self.rowBytes)
+        count(document.title.utf8.count + words.size + Self.rowBytes)
         return number
     }
 
@@ -126,6 +132,7 @@ struct SearchWriter {
         let sql = """
             SELECT number FROM document
             WHERE url = ? AND text IS ? AND title = ? AND type = ? AND language = ? AND sharesWords = ?
+                AND contents = \(SearchSchema.contents)
             """
         return try one(sql, values)
     }
@@ -133,11 +140,21 @@ struct SearchWriter {
     /// Returns the words to add for a document.
     ///
     /// - Parameter text: The row of its text; `nil` if the words of the text aren't added.
-    private func words(of document: SearchDocument, key: String, text: Row?) throws -> [String] {
-        if let words = document.words, text != nil || document.text == nil { return words }
-        return SearchDocument.words(
+    private func words(of document: SearchDocument, key: String, text: Row?) throws -> DocumentWords {
+        if let words = document.words, try text.map({ try isSplit($0, like: document) }) ?? (document.text == nil) {
+            return words
+        }
+        return DocumentWords(
             key: key, title: document.title, type: document.type, language: document.language,
             try text.map { try SearchText.fetch(database, number: $0.number) }, WordFolding())
+    }
+
+    /// Whether the text that is stored has the same lines beside its content. That depends on the pages that were read
+    /// before it.
+    private func isSplit(_ text: Row, like document: SearchDocument) throws -> Bool {
+        if text.isNew { return true }
+        let sql = "SELECT beside FROM text WHERE number = ?"
+        return try Data.fetchOne(database.cachedStatement(sql: sql), arguments: [text.number]) == document.text?.beside
     }
 
     /// Whether the archive has pages enough with the words of a text.
@@ -192,8 +209,8 @@ struct SearchWriter {
             return try one(find, [text.digest]).map { Row(number: $0, isNew: false) }
         }
         let row = try row(
-            "INSERT INTO text (digest, headings, size, compressed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [text.digest, text.headingsSize, text.size, compressed], or: find, [text.digest])
+            "INSERT INTO text (digest, headings, size, beside, compressed) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [text.digest, text.headingsSize, text.size, text.beside, compressed], or: find, [text.digest])
         if row.isNew { count(compressed.count) }
         return row
     }

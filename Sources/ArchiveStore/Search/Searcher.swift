@@ -2,81 +2,6 @@ import Foundation
 import GRDB
 import WebArchive
 
-/// A page that was found. All captures of a URL are one hit.
-package struct SearchHit: Sendable, Hashable, Encodable {
-    package let archive: ArchiveID
-    package let archiveTitle: String
-    /// The name of the archive's file at its import.
-    package let originalName: String
-    package let url: String
-    /// The time of the capture to open, 14 digits; empty if unknown.
-    package let timestamp: String
-    /// Empty if the page has none.
-    package let title: String
-    package let snippet: Snippet
-    /// `html`, `pdf`, `text` or `other`.
-    package let type: String
-    /// The primary language subtag that the page declares; `nil` if it declares none.
-    package let language: String?
-    /// The number of captures of the URL that the search allows.
-    package let captures: Int
-    /// The years of these captures.
-    package let years: [Int]
-    /// The last verification of the archive; `nil` before the first.
-    package let verification: VerificationSummary?
-    /// The other archives that have a capture of the URL at the same time with the same text, those with the best copies
-    /// first; `nil` if there are none.
-    package let otherArchives: [OtherArchive]?
-
-    package struct OtherArchive: Sendable, Hashable, Encodable {
-        package let id: ArchiveID
-        package let title: String
-        package let originalName: String
-        package let verification: VerificationSummary?
-
-        init(_ archive: Archive) {
-            (id, title, originalName) = (archive.id, archive.title, archive.entry.originalName)
-            verification = archive.verified
-        }
-    }
-}
-
-/// One page of search results.
-package struct SearchResults: Sendable, Encodable {
-    package var hits: [SearchHit] = []
-    /// The number of pages found, at most `Searcher.totalMax`.
-    package var total = 0
-    /// Whether there are more pages than `total`.
-    package var totalIsMinimum = false
-    /// Continues the list; `nil` at its end.
-    package var next: String?
-    package var coverage = SearchCoverage()
-    /// IDs in `in:` and `collection:` that no archive or collection has.
-    package var unknown: [String] = []
-    /// Filters that were searched as words, since their value isn't valid.
-    package var invalidFilters: [String] = []
-}
-
-/// The number of pages found, by value.
-package struct SearchFacets: Sendable, Encodable {
-    package struct Count: Sendable, Hashable, Codable, FetchableRecord {
-        package var value: String
-        package var count: Int
-        /// The title of an archive, whose ID the value is; `nil` for other values.
-        package var title: String?
-        /// The name of that archive's file at its import.
-        package var originalName: String?
-    }
-
-    package var archives: [Count] = []
-    package var sites: [Count] = []
-    package var years: [Count] = []
-    package var types: [Count] = []
-    package var languages: [Count] = []
-    /// Whether the counts are those of the first `Searcher.facetDocumentsMax` documents only.
-    package var isPartial = false
-}
-
 /// Searches the text of all archives.
 package struct Searcher: Sendable {
     let store: ArchiveStore
@@ -95,6 +20,9 @@ package struct Searcher: Sendable {
         var (scope, results) = try scope(of: query, among: archives)
         if store.search.database.exists, !query.isEmpty, results.unknown.isEmpty {
             try find(query, &scope, limit: limit, offset: offset, &results)
+            if results.total <= Self.suggestionHitsMax, offset == 0 {
+                try forgive(query, among: archives, limit: limit, &results)
+            }
         }
         // Last, since a search may find that the index is damaged, and then begins a new one.
         results.coverage = try coverage(of: archives)
@@ -108,12 +36,46 @@ package struct Searcher: Sendable {
             results.hits = []
             try scope.resolve(database, store.search)
             guard !scope.isNowhere else { return }
-            let found = try documents(query, scope, database, count: offset + limit + 1)
+            let count = offset + limit + 1
+            var found = try documents(query.expression, scope, database, count: count)
+            (results.total, results.totalIsMinimum) = try total(query.expression, scope, database, found.count)
+            var forms: [String: [String]] = [:]
+            // Pages with the words as typed are first.
+            if let wider = try wider(query, results.totalIsMinimum, database), let expression = wider.expression {
+                forms = wider.forms
+                if found.count < count {
+                    let seen = Set(found.map(\.url))
+                    let others = try documents(
+                        expression.excluding(query.expression), scope, database, count: count + seen.count)
+                    found += others.filter { !seen.contains($0.url) }.prefix(count - found.count)
+                }
+                (results.total, results.totalIsMinimum) = try total(expression, scope, database, found.count)
+            }
             let shown = found.dropFirst(offset).prefix(limit)
-            let finder = SnippetFinder(query.terms, folding: WordFolding())
+            let finder = SnippetFinder(query.terms, forms: forms, folding: WordFolding())
             results.hits = try shown.compactMap { try hit($0, scope, database, finder) }
             if found.count > offset + limit { results.next = String(offset + limit) }
-            (results.total, results.totalIsMinimum) = try total(query, scope, database, found.count)
+        }
+    }
+
+    /// Returns the query with other forms of its words; `nil` if enough pages have the words as typed.
+    ///
+    /// - Parameter isEnough: Whether more than `totalMax` pages have them.
+    private func wider(_ query: SearchQuery, _ isEnough: Bool, _ database: Database) throws -> WiderQuery? {
+        guard !isEnough, query.groups.joined().contains(where: { $0.typed != nil }) else { return nil }
+        var forms = try WordForms(database)
+        return try WiderQuery(query, &forms)
+    }
+
+    /// Returns how many pages a query finds.
+    func pageCount(_ query: SearchQuery, among archives: [ArchiveName]) throws -> (count: Int, isMinimum: Bool) {
+        var (scope, _) = try scope(of: query, among: archives)
+        return try store.search.database.reading { database in
+            try scope.resolve(database, store.search)
+            if scope.isNowhere || query.isEmpty { return (0, false) }
+            let exact = try total(query.expression, scope, database, 0)
+            guard let expression = try wider(query, exact.isMinimum, database)?.expression else { return exact }
+            return try total(expression, scope, database, 0)
         }
     }
 
@@ -125,7 +87,9 @@ package struct Searcher: Sendable {
         try store.search.database.reading { database in
             try scope.resolve(database, store.search)
             guard !scope.isNowhere else { return }
-            facets = try count(query, scope, database)
+            let exact = try total(query.expression, scope, database, 0)
+            facets = try count(
+                try wider(query, exact.isMinimum, database)?.expression ?? query.expression, scope, database)
         }
         return facets
     }
@@ -194,11 +158,11 @@ package struct Searcher: Sendable {
 
     /// Returns the best document of each URL, best first.
     private func documents(
-        _ query: SearchQuery, _ scope: SearchScope, _ database: Database, count: Int
+        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, count: Int
     ) throws -> [FoundDocument] {
         var wanted = count + 20
         while true {
-            let rows = try rows(query, scope, database, limit: wanted)
+            let rows = try rows(expression, scope, database, limit: wanted)
             var seen: Set<Int64> = []
             let first = rows.filter { seen.insert($0.url).inserted }
             if first.count >= count || rows.count < wanted { return Array(first.prefix(count)) }
@@ -207,9 +171,9 @@ package struct Searcher: Sendable {
     }
 
     private func rows(
-        _ query: SearchQuery, _ scope: SearchScope, _ database: Database, limit: Int
+        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, limit: Int
     ) throws -> [FoundDocument] {
-        guard let expression = query.expression else {
+        guard let expression else {
             let sql = """
                 SELECT number AS document, url FROM document WHERE \(scope.condition("document.number"))
                 ORDER BY number DESC LIMIT ?
@@ -226,14 +190,14 @@ package struct Searcher: Sendable {
     }
 
     private func total(
-        _ query: SearchQuery, _ scope: SearchScope, _ database: Database, _ known: Int
-    ) throws -> (Int, isMinimum: Bool) {
+        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, _ known: Int
+    ) throws -> (count: Int, isMinimum: Bool) {
         let source =
-            query.expression == nil
+            expression == nil
             ? "document WHERE \(scope.condition("document.number"))"
             : "word JOIN document ON document.number = word.rowid WHERE word MATCH ? AND \(scope.condition("word.rowid"))"
         let sql = "SELECT count(*) FROM (SELECT DISTINCT document.url FROM \(source) LIMIT \(Self.totalMax + 1))"
-        let arguments = query.expression.map { StatementArguments([$0.argument]) } ?? StatementArguments()
+        let arguments = expression.map { StatementArguments([$0.argument]) } ?? StatementArguments()
         let count = max(known, try Int.fetchOne(database, sql: sql, arguments: arguments) ?? 0)
         return count > Self.totalMax ? (max(Self.totalMax, known - 1), true) : (count, false)
     }
@@ -277,7 +241,7 @@ package struct Searcher: Sendable {
         return SearchHit(
             archive: archive.id, archiveTitle: archive.title, originalName: archive.entry.originalName,
             url: document.address, timestamp: timestamp, title: String(document.title.prefix(Self.titleMax)),
-            snippet: finder.snippet(of: text?.body ?? []),
+            snippet: finder.snippet(of: text?.content ?? []),
             type: document.type, language: document.language.isEmpty ? nil : document.language,
             captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) },
             verification: archive.verified, otherArchives: others.isEmpty ? nil : others)
@@ -318,13 +282,13 @@ package struct Searcher: Sendable {
     }
 
     private func count(
-        _ query: SearchQuery, _ scope: SearchScope, _ database: Database
+        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database
     ) throws -> SearchFacets {
         let found =
-            query.expression == nil
+            expression == nil
             ? "SELECT number FROM document WHERE \(scope.condition("document.number"))"
             : "SELECT rowid AS number FROM word WHERE word MATCH ? AND \(scope.condition("word.rowid"))"
-        let arguments = query.expression.map { StatementArguments([$0.argument]) } ?? StatementArguments()
+        let arguments = expression.map { StatementArguments([$0.argument]) } ?? StatementArguments()
         let source = "WITH found AS MATERIALIZED (\(found) LIMIT \(Self.facetDocumentsMax))"
         func counts(_ value: String, _ tables: String, _ condition: String = "1") throws -> [SearchFacets.Count] {
             let sql = """
@@ -364,59 +328,11 @@ package struct Searcher: Sendable {
     /// too, but sorts all found words in a table of its own, which takes half as long again.
     private static let weights = "10.0, 5.0, 3.0, 1.0, 0.0"
     package static let totalMax = 1000
+    /// The number of pages up to which other spellings are suggested.
+    private static let suggestionHitsMax = 5
     package static let facetDocumentsMax = 10_000
     private static let facetValuesMax = 50
     private static let titleMax = 300
     private static let copiesMax = 100
     private static let offsetMax = 100_000
-}
-
-/// The archives and times in which to search.
-struct SearchScope {
-    /// The archives that may be found.
-    let archives: [ArchiveName]
-    let after: String?
-    let before: String?
-    private var byNumber: [Int64: ArchiveName] = [:]
-    private var isEverything = false
-
-    init(archives: [ArchiveName], after: String?, before: String?) {
-        (self.archives, self.after, self.before) = (archives, after, before)
-    }
-
-    /// Whether nothing can be found.
-    var isNowhere: Bool { byNumber.isEmpty }
-
-    /// Finds the numbers that the index has for the archives.
-    mutating func resolve(_ database: Database, _ index: SearchIndex) throws {
-        let numbers = try index.numbers(database)
-        byNumber = Dictionary(archives.compactMap { archive in numbers[archive.key].map { ($0, archive) } }) { $1 }
-        isEverything = try byNumber.count == numbers.count && !index.hasRemoved(database)
-    }
-
-    func archive(_ number: Int64) -> ArchiveName? { byNumber[number] }
-
-    /// Prepares a statement. It is kept if it has no condition, since others differ from search to search.
-    func statement(_ sql: String, _ database: Database) throws -> Statement {
-        captureCondition == "1" ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
-    }
-
-    /// A condition on rows of `capture`.
-    var captureCondition: String {
-        var conditions: [String] = []
-        if !isEverything {
-            conditions.append("archive IN (\(byNumber.keys.sorted().map(String.init).joined(separator: ",")))")
-        }
-        // Both have digits only.
-        if let after { conditions.append("timestamp >= '\(after)'") }
-        if let before { conditions.append("timestamp < '\(before)' AND timestamp != ''") }
-        return conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
-    }
-
-    /// A condition on documents, whose number is in `column`.
-    func condition(_ column: String) -> String {
-        let condition = captureCondition
-        return condition == "1"
-            ? "1" : "EXISTS (SELECT 1 FROM capture WHERE capture.document = \(column) AND \(condition))"
-    }
 }

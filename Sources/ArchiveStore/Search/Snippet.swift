@@ -30,16 +30,26 @@ package struct Snippet: Sendable, Hashable, Encodable {
 /// Finds the part of a text with the most words of a search.
 struct SnippetFinder {
     private let terms: [SearchQuery.Term]
+    /// The words of each term.
+    private let words: [[[UInt8]]]
+    /// Other forms of terms of one word, by the number of the term.
+    private let forms: [[UInt8]: Set<Int>]
     private let folding: WordFolding
 
-    init(_ terms: [SearchQuery.Term], folding: WordFolding) {
+    /// - Parameter forms: Other forms of words.
+    init(_ terms: [SearchQuery.Term], forms: [String: [String]] = [:], folding: WordFolding) {
         self.terms = terms.filter { !$0.isInTitle }
+        words = self.terms.map { $0.words.map { Array($0.utf8) } }
+        var numbers: [[UInt8]: Set<Int>] = [:]
+        for (number, term) in self.terms.enumerated() where term.typed != nil {
+            for form in forms[term.words[0]] ?? [] { numbers[Array(form.utf8), default: []].insert(number) }
+        }
+        self.forms = numbers
         self.folding = folding
     }
 
     /// - Parameter text: Valid UTF-8.
-    func snippet(of text: ArraySlice<UInt8>) -> Snippet {
-        let text = Array(text)
+    func snippet(of text: [UInt8]) -> Snippet {
         let matches = text.withUnsafeBufferPointer(find)
         let shown = bestWindow(matches)
         let first = shown.first?.range.lowerBound ?? 0
@@ -66,12 +76,17 @@ struct SnippetFinder {
 
     /// Returns matches in order, up to the first window that has all terms.
     private func find(_ text: UnsafeBufferPointer<UInt8>) -> [Match] {
-        let wanted = terms.map { $0.words.map { Array($0.utf8) } }
         var progress = Array(repeating: (count: 0, start: 0), count: terms.count)
         var matches: [Match] = []
         var isEnough = false
         folding.forEachWord(in: text) { word, range in
-            for (number, words) in wanted.enumerated() {
+            let others = forms.isEmpty ? nil : forms[Array(word)]
+            for (number, words) in words.enumerated() {
+                if others?.contains(number) == true {
+                    matches.append(Match(term: number, range: range))
+                    isEnough = isEnough || matches.count >= Self.matchesMax || hasAll(matches)
+                    continue
+                }
                 var count = progress[number].count
                 if !isMatch(word, words[count], isLast: count == words.count - 1, number) {
                     count = 0

@@ -10,6 +10,8 @@ package struct HTMLTextReader {
         /// What names other text: `h1` to `h6`, terms of description lists, captions and legends.
         case heading
         case body
+        /// Navigation, and headers, footers and sidebars of the page. Headings in the page's header are `heading`.
+        case besideContent
     }
 
     /// The `lang` attribute of the `html` element.
@@ -49,7 +51,11 @@ package struct HTMLTextReader {
         try endLine()
     }
 
-    private var part: Part { elements.isInTitle ? .title : elements.isInHeading ? .heading : .body }
+    private var part: Part {
+        if elements.isInTitle { return .title }
+        if elements.isInHeading, !elements.isBesideContent { return .heading }
+        return elements.isBesideContent || elements.isInPageHeader ? .besideContent : .body
+    }
 
     private mutating func show(_ bytes: ArraySlice<UInt8>) throws {
         guard !elements.isHidden else { return }
@@ -77,7 +83,7 @@ package struct HTMLTextReader {
             hasTitle = hasTitle || !elements.isInForeignContent
         }
         guard !element.isVoid, !(tag.isSelfClosing && elements.isInForeignContent) else { return }
-        elements.open(tag.name, element, isHidden: isHidden)
+        elements.open(tag.name, element, isHidden: isHidden, isBesideContent: tag.isBesideContent)
     }
 
     private mutating func endTag(_ name: HTMLName) throws {
@@ -90,6 +96,12 @@ package struct HTMLTextReader {
 /// The kinds of elements that make a difference to text.
 enum HTMLElement {
     case html, title, heading, preformatted, foreign, cell
+    /// `main` and `article`. Their headers and footers are content.
+    case content
+    /// A block beside the content, wherever it is: `nav`, `aside`.
+    case besideContent
+    /// Blocks beside the content, if they are the page's and not an article's: `header`, `footer`.
+    case header, footer
     /// Names other text, and is closed by the next of its kind: `dt`.
     case term
     /// Starts and ends a line.
@@ -118,10 +130,11 @@ enum HTMLElement {
             (
                 .block,
                 """
-                address article aside blockquote body center details dialog dir div dl fieldset figure footer form \
-                header hgroup main menu nav ol optgroup search section select table tbody tfoot thead ul
+                address blockquote body center details dialog dir div dl fieldset figure form hgroup menu ol optgroup \
+                section select table tbody tfoot thead ul
                 """
             ),
+            (.content, "main article"), (.besideContent, "nav aside search"), (.header, "header"), (.footer, "footer"),
         ]
         return Dictionary(
             names.flatMap { element, names in names.split(separator: " ").map { (HTMLName($0), element) } },
@@ -132,7 +145,10 @@ enum HTMLElement {
     var isNeverShown: Bool { self == .neverShown }
     var breaksLine: Bool {
         switch self {
-        case .html, .title, .heading, .term, .preformatted, .block, .item, .lineBreak: true
+        case .html, .title, .heading, .term, .preformatted, .block, .item, .lineBreak, .content, .besideContent,
+            .header,
+            .footer:
+            true
         case .foreign, .cell, .void, .neverShown, .inline: false
         }
     }
@@ -144,6 +160,8 @@ struct OpenElements {
         let name: HTMLName
         let kind: HTMLElement
         let isHidden: Bool
+        let isBesideContent: Bool
+        let isPageHeader: Bool
     }
 
     /// Deeper elements are counted, not kept: their text is shown as their last known ancestor's is.
@@ -153,17 +171,27 @@ struct OpenElements {
     private var counts: [HTMLName: Int] = [:]
     private var overflow = 0
     private var (hidden, headings, titles, preformatted, foreign) = (0, 0, 0, 0, 0)
+    private var (contents, besideContent, pageHeaders) = (0, 0, 0)
 
     var isHidden: Bool { hidden > 0 }
     var isInHeading: Bool { headings > 0 }
     var isInTitle: Bool { titles > 0 }
     var isPreformatted: Bool { preformatted > 0 }
     var isInForeignContent: Bool { foreign > 0 }
+    /// Whether this is navigation, a sidebar, or the page's footer.
+    var isBesideContent: Bool { besideContent > 0 }
+    var isInPageHeader: Bool { pageHeaders > 0 }
 
-    mutating func open(_ name: HTMLName, _ kind: HTMLElement, isHidden: Bool) {
+    /// - Parameter isBesideContent: Whether the element's role says so.
+    mutating func open(_ name: HTMLName, _ kind: HTMLElement, isHidden: Bool, isBesideContent: Bool) {
         closeItem(before: name, kind)
         guard stack.count < Self.depthMax else { return overflow += 1 }
-        stack.append(Element(name: name, kind: kind, isHidden: isHidden))
+        // WHATWG HTML §4.3.8, §4.3.9: a header or footer is its article's, else the page's.
+        let isBeside = isBesideContent && kind != .header || kind == .besideContent || kind == .footer && contents == 0
+        stack.append(
+            Element(
+                name: name, kind: kind, isHidden: isHidden, isBesideContent: isBeside,
+                isPageHeader: kind == .header && contents == 0))
         counts[name, default: 0] += 1
         count(stack[stack.count - 1], by: 1)
     }
@@ -187,7 +215,7 @@ struct OpenElements {
             switch kind {
             case .item, .term: isParagraph || last.name == name || (last.name[0] == 0x64 && name[0] == 0x64)
             case .cell: last.kind == .cell
-            case .block, .heading, .preformatted: isParagraph
+            case .block, .heading, .preformatted, .content, .besideContent, .header, .footer: isParagraph
             default: false
             }
         if ends { close(last.name) }
@@ -195,11 +223,14 @@ struct OpenElements {
 
     private mutating func count(_ element: Element, by step: Int) {
         if element.isHidden { hidden += step }
+        if element.isBesideContent { besideContent += step }
+        if element.isPageHeader { pageHeaders += step }
         switch element.kind {
         case .heading, .term: headings += step
         case .title: titles += step
         case .preformatted: preformatted += step
         case .foreign: foreign += step
+        case .content: contents += step
         default: break
         }
     }

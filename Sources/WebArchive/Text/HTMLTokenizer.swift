@@ -31,6 +31,8 @@ struct Tag {
     var name = HTMLName()
     var isSelfClosing = false
     var isHidden = false
+    /// Whether its role is that of a landmark besides the main content.
+    var isBesideContent = false
     var language: [UInt8] = []
     /// All attributes, if the tokenizer keeps them: names in lower case, values with character references undone.
     var attributes: [(name: String, value: String)] = []
@@ -270,13 +272,19 @@ struct Tokenizer {
         case Self.hidden: tag.isHidden = tag.isHidden || value.map(\.asciiLowercased) != Self.untilFound
         case Self.style: tag.isHidden = tag.isHidden || Self.hides(value)
         case Self.lang: if tag.language.isEmpty { tag.language = value }
+        case Self.role: tag.isBesideContent = tag.isBesideContent || Self.rolesBesideContent.contains(value)
         default: break
         }
         attribute = HTMLName()
         value.removeAll(keepingCapacity: true)
     }
 
-    private static let (hidden, style, lang) = (HTMLName("hidden"), HTMLName("style"), HTMLName("lang"))
+    private static let (hidden, style, lang, role) = (
+        HTMLName("hidden"), HTMLName("style"), HTMLName("lang"), HTMLName("role")
+    )
+    /// WAI-ARIA 1.2 §5.3.4, Landmark Roles.
+    private static let rolesBesideContent: Set<[UInt8]> = Set(
+        ["navigation", "banner", "contentinfo", "complementary", "search"].map { Array($0.utf8) })
     private static let untilFound = Array("until-found".utf8)
 
     private static func hides(_ style: [UInt8]) -> Bool {

@@ -62,7 +62,12 @@ package final class WordFolding {
     }
 
     /// Appends the words of `text`, which is valid UTF-8, to `folded`, each followed by a space.
-    package func append(_ text: UnsafeBufferPointer<UInt8>, to folded: inout [UInt8]) {
+    ///
+    /// - Parameter onWord: Called with each word that has other characters than those of ASCII, folded and as written.
+    package func append(
+        _ text: UnsafeBufferPointer<UInt8>, to folded: inout [UInt8],
+        onWord: (_ word: UnsafeBufferPointer<UInt8>, _ written: UnsafeBufferPointer<UInt8>) -> Void = { _, _ in }
+    ) {
         folded.reserveCapacity(folded.count + text.count + 1)
         withRun { run in
             // Most words are ASCII: they are copied. ASCII characters that aren't part of words separate all others.
@@ -81,9 +86,11 @@ package final class WordFolding {
                     }
                     folded.append(0x20)
                 } else if position > start {
-                    run.read(UnsafeBufferPointer(rebasing: text[start..<position])) { word, _ in
+                    let piece = UnsafeBufferPointer(rebasing: text[start..<position])
+                    run.read(piece) { word, range in
                         folded.append(contentsOf: word)
                         folded.append(0x20)
+                        onWord(word, UnsafeBufferPointer(rebasing: piece[range]))
                         return true
                     }
                 }
@@ -98,6 +105,11 @@ package final class WordFolding {
         let isDecomposed =
             text.utf8.contains(0xE1) && text.unicodeScalars.contains { (0x1100...0x11FF).contains($0.value) }
         return isDecomposed ? text.precomposedStringWithCanonicalMapping : text
+    }
+
+    /// Whether a folded word is of a script that is split into pairs.
+    package static func isOfRun(_ word: some StringProtocol) -> Bool {
+        word.unicodeScalars.first.map(CharacterFolds.isPaired) ?? false
     }
 
     /// Whether a folded word is one character of a script that is split into pairs.

@@ -49,6 +49,8 @@ struct SearchCommand: ParsableCommand {
             common.note(
                 query.isEmpty ? "Nothing to search for; give at least one word to find." : "No pages found.")
         }
+        noteSpelling(results.suggestion)
+        noteAlternatives(results.alternatives, results.hits.isEmpty)
         for filter in results.invalidFilters {
             common.note("\"\(filter)\" isn't a valid filter, so it was searched as words.")
         }
@@ -95,6 +97,33 @@ struct SearchCommand: ParsableCommand {
     private func noteURL() {
         guard words.count == 1, Self.isURL(words[0]) else { return }
         common.note("To list captures of this URL: replayhost cdx \(Terminal.quoted(words[0]))")
+    }
+
+    private func noteSpelling(_ suggestion: SearchResults.Suggestion?) {
+        guard let suggestion else { return }
+        common.note(
+            suggestion.isApplied
+                ? "No page has the words as you typed them. These are the pages for: \(suggestion.query)"
+                : "Did you mean: \(suggestion.query)")
+    }
+
+    /// Tells which part of a search finds nothing, and what finds pages instead.
+    private func noteAlternatives(_ alternatives: SearchResults.Alternatives?, _ isEmpty: Bool) {
+        guard isEmpty, let alternatives else { return }
+        for search in alternatives.parts {
+            common.note(
+                search.total == 0
+                    ? "No page has: \(search.part)"
+                    : "\(Self.pages(search)) with: \(search.part)")
+        }
+        for search in alternatives.withoutFilter {
+            let filter = search.part == "all" ? "filters" : "\(search.part):"
+            common.note("\(Self.pages(search)) without \(filter)")
+        }
+    }
+
+    private static func pages(_ search: SearchResults.Alternatives.Search) -> String {
+        (search.totalIsMinimum ? "more than " : "") + Terminal.count(search.total, "page", "pages")
     }
 
     private func noteMore(_ results: SearchResults) {

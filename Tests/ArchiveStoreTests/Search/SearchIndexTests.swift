@@ -33,6 +33,7 @@ struct SearchIndexTests {
         #expect(try test.searchContents() == fresh.searchContents())
         #expect(try test.searchCounts() == fresh.searchCounts())
         #expect(try test.searchWords() == fresh.searchWords())
+        #expect(try test.vocabulary() == fresh.vocabulary())
         #expect(try test.store.search.database.integrityCheck() == ["ok"])
         try test.store.remove(try #require(ArchiveID("reef")))
         try test.store.purgeRemovedTexts()

@@ -63,6 +63,14 @@ extension TestStore {
         }
     }
 
+    /// The words of the vocabulary, each with how it is written and the number of its documents.
+    func vocabulary() throws -> [String] {
+        try store.search.database.reading { database in
+            try String.fetchAll(
+                database, sql: "SELECT word || ' ' || written || ' ' || pages FROM vocabulary ORDER BY word")
+        }
+    }
+
     /// The number of rows of each table, and of different words.
     func searchCounts() throws -> [String: Int] {
         try store.search.database.reading { database in

@@ -141,6 +141,6 @@ struct TextLimitsTests {
 
     @Test func longHostNamesHaveNoWordForEachDomain() throws {
         let host = String(repeating: "a.", count: 5000) + "example"
-        #expect(SearchFacet.words(host: host, type: "html", language: "").utf8.count < 50_000)
+        #expect(SearchFacet.words(host: host, type: "html", language: "", formsLanguage: "").utf8.count < 50_000)
     }
 }

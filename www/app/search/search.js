@@ -12,6 +12,7 @@ import { followEvents } from "../core/events.js";
 import { message, messageParts } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { searchURL } from "../core/routes.js";
+import { alternatives, spelling } from "./alternatives.js";
 import { activeFilters, facetGroups } from "./facets.js";
 import { createCoverage } from "./coverage.js";
 import { hitRow } from "./hit.js";
@@ -196,7 +197,8 @@ export function showSearch(root, firstRoute) {
     }
 
     /** Says why nothing was found, and what to try. */
-    function notFound({ hits: found, unknown, invalidFilters }) {
+    function notFound(results) {
+        const { hits: found, unknown, invalidFilters } = results;
         if (unknown.length > 0) {
             const names = unknown.map((name) => `“${plain(name, 60)}”`).join(", ");
             return [make("div", { class: "notice warning" },
@@ -206,9 +208,10 @@ export function showSearch(root, firstRoute) {
         const notes = invalidFilters.map((filter) =>
             make("p", { class: "quiet", dir: "auto", text: message("search.invalid-filter", { filter: plain(filter, 60) }) }));
         if (isEmpty(search)) return [make("p", { text: message("search.enter-words") }), tips()];
-        if (found.length > 0) return notes;
+        if (found.length > 0) return [...notes, ...spelling(search, results)];
         const words = plain(search.words, 100);
-        return [...notes, make("p", {}, ...messageParts(words ? "search.none-match" : "search.none-left", { words })), tips()];
+        return [...notes, make("p", {}, ...messageParts(words ? "search.none-match" : "search.none-left", { words })),
+            ...alternatives(search, results, activeFilters(search, titles).length > 0), tips()];
     }
 
     const events = followEvents({

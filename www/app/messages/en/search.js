@@ -2,6 +2,8 @@
 import { addMessages } from "../../core/i18n.js";
 
 addMessages({
+    "search.absent": "{n, plural, one {No page has <b>{words}</b>.} other {No page has any of these: <b>{words}</b>.}}",
+    "search.absent-here": "{n, plural, one {With these filters, no page has <b>{words}</b>.} other {With these filters, no page has any of these: <b>{words}</b>.}}",
     "search.again": "Search again",
     "search.all-captures-in": "All captures in {archives}.",
     "search.all-indexed": "All archives are indexed now.",
@@ -11,11 +13,14 @@ addMessages({
     "search.cant-search": "Can't search",
     "search.captured": "Captured {day}",
     "search.captures-of": "Captures of {url}",
+    "search.corrected": "No pages match <b>“{words}”</b>. These are the results for {query}.",
+    "search.did-you-mean": "Did you mean {query}?",
     "search.enter-words": "Enter words that are on the page you want to find.",
     "search.facet-pages": "{n, plural, one {page} other {pages}}",
     "search.field-archive": "Search this archive",
     "search.field-collection": "Search this collection",
     "search.for": "Search for “{words}”",
+    "search.found-instead": "These searches find pages:",
     "search.from-time": "From {time}",
     "search.in-archive": "Search this archive for “{words}”",
     "search.in-collection": "Search this collection for “{words}”",
@@ -55,5 +60,6 @@ addMessages({
     "search.type-text": "Text",
     "search.unknown": "There is no archive or collection {names} in your library.",
     "search.unknown-hint": "It may have been removed. Remove this filter to search everything.",
+    "search.without": "{filter, select, all {Without filters} in {In all archives} collection {In the whole library} site {Of all sites} type {Of all types} lang {In all languages} after {Without the start date} other {Without the end date}}",
     "search.year": "Year",
 });

@@ -1,0 +1,76 @@
+import Foundation
+import WebArchive
+
+/// The words of a document, as its row of `word` has them: folded, and separated by spaces.
+struct DocumentWords: Sendable {
+    let title: String
+    let heading: String
+    let url: String
+    /// Without what is beside the page's content.
+    let body: String
+    /// Its site, type and language, and the words beside the page's content, which count nothing in the order of results.
+    let facet: String
+    /// How words of the title and the text are written in lower case, by their folded form, if they differ.
+    let written: [String: String]
+    /// `false` for documents of the version before.
+    let isInVocabulary: Bool
+
+    /// The values of a row of `word`.
+    var columns: [String] { [title, heading, url, body, facet] }
+    /// In bytes.
+    var size: Int { columns.reduce(0) { $0 + $1.utf8.count } }
+
+    /// The words of a document must be the same when it is added and deleted, so they depend only on what the index
+    /// stores. It stores one spelling of each URL; all spellings have the key.
+    ///
+    /// - Parameters:
+    ///   - language: The language that the page declares; empty if it declares none.
+    ///   - contents: The version of the document; see `SearchSchema`.
+    init(
+        key: String, title: String, type: String, language: String, _ text: SearchText?, _ folding: WordFolding,
+        contents: Int = SearchSchema.contents
+    ) {
+        var written: [String: String] = [:]
+        func folded(_ text: some Collection<UInt8>) -> String {
+            var words: [UInt8] = []
+            Array(text).withUnsafeBufferPointer {
+                folding.append($0, to: &words) { Self.note($0, $1, in: &written) }
+            }
+            return String(decoding: words, as: UTF8.self)
+        }
+        /// Returns a word for each text as a whole, so that a heading that is what was searched for counts more.
+        func wholes(_ texts: [ArraySlice<UInt8>]) -> String {
+            let short = texts.prefix(Self.wholesMax).filter { $0.count <= Self.wholeBytesMax }
+            return Set(short.compactMap { WholeText.word(for: folded($0)) }).sorted().joined(separator: " ")
+        }
+        let title = WordFolding.composed(title)
+        let headings = (text?.headings ?? []).split(separator: 0x0A)
+        let titleParts = WholeText.parts(ofTitle: title).map { Array($0.utf8)[...] }
+        let url = SearchSite.text(ofKey: key)
+        self.title = folded(title.utf8) + wholes(titleParts)
+        heading = folded(text?.headings ?? []) + wholes(headings)
+        self.url = folded(WordFolding.composed(url.removingPercentEncoding ?? url).utf8)
+        body = folded(text?.content ?? [])
+        isInVocabulary = contents == SearchSchema.contents
+        let guessed = language.isEmpty ? FunctionWords.language(of: body) : language
+        let facets = SearchFacet.words(
+            host: SearchSite.host(ofKey: key), type: type, language: language,
+            formsLanguage: isInVocabulary ? guessed : "")
+        facet = folded(text?.besideContent ?? []) + facets
+        self.written = written.filter { !$0.value.isEmpty }
+    }
+
+    private static func note(
+        _ word: UnsafeBufferPointer<UInt8>, _ source: UnsafeBufferPointer<UInt8>, in written: inout [String: String]
+    ) {
+        guard !word.elementsEqual(source) else { return }
+        let folded = String(decoding: word, as: UTF8.self)
+        guard written[folded] == nil else { return }
+        let lower = String(decoding: source, as: UTF8.self).lowercased()
+        written[folded] = lower == folded || WordFolding.isOfRun(folded) ? "" : lower
+    }
+
+    private static let wholesMax = 1000
+    /// Longer texts have more words than one that is searched as a whole.
+    private static let wholeBytesMax = 4 << 10
+}

@@ -1,0 +1,80 @@
+import WebArchive
+
+/// Finds lines that most pages of a site have, such as menus and notices.
+///
+/// Pages are compared with those that were read before, so the first pages of a site keep theirs. Memory is bounded: when
+/// the limits are reached, no further lines are learned.
+final class RepeatedLines {
+    private struct Site {
+        var pages = 0
+        var lines: [Int: (pages: Int, last: Int)] = [:]
+    }
+
+    private var sites: [String: Site] = [:]
+    private var lineCount = 0
+    /// The keys of pages that were read, so that captures of one page are counted once.
+    private var known: Set<Int> = []
+    private var site = ""
+    private var isCounted = false
+
+    /// Begins a page. Its parts follow.
+    func begin(_ page: SourcePage) {
+        let key = SURT.key(for: page.url)
+        site = SearchSite.host(ofKey: key)
+        isCounted = known.count < Self.pagesMax && known.insert(key.hashValue).inserted
+        guard isCounted, sites[site] != nil || sites.count < Self.sitesMax else { return }
+        sites[site, default: Site()].pages += 1
+    }
+
+    /// Adds the lines of a part of the page that most pages have to those beside its content.
+    func mark(_ part: inout TextPart) {
+        guard var site = sites.removeValue(forKey: self.site) else { return }
+        defer { sites[self.site] = site }
+        var found: [Range<Int>] = []
+        var start = 0
+        for position in part.body.indices where part.body[position] == 0x0A {
+            let line = start..<position + 1
+            start = position + 1
+            guard isRepeated(part.body[line], in: &site) else { continue }
+            if let last = found.last, last.upperBound == line.lowerBound {
+                found[found.count - 1] = last.lowerBound..<line.upperBound
+            } else {
+                found.append(line)
+            }
+        }
+        guard !found.isEmpty else { return }
+        part.beside = Self.union(part.beside, found)
+    }
+
+    private func isRepeated(_ line: ArraySlice<UInt8>, in site: inout Site) -> Bool {
+        guard line.count > 1 else { return false }
+        var hasher = Hasher()
+        line.withUnsafeBytes { hasher.combine(bytes: $0) }
+        let hash = hasher.finalize()
+        var count = site.lines[hash] ?? (0, 0)
+        if isCounted, count.last != site.pages {
+            guard count.pages > 0 || lineCount < Self.linesMax else { return false }
+            if count.pages == 0 { lineCount += 1 }
+            count = (count.pages + 1, site.pages)
+            site.lines[hash] = count
+        }
+        return site.pages >= Self.pagesMin && count.pages * 2 > site.pages
+    }
+
+    /// Returns the union of ordered ranges.
+    private static func union(_ one: [Range<Int>], _ other: [Range<Int>]) -> [Range<Int>] {
+        (one + other).sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { union, range in
+            if let last = union.last, range.lowerBound <= last.upperBound {
+                union[union.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                union.append(range)
+            }
+        }
+    }
+
+    /// With fewer pages, what they have in common can be content.
+    private static let pagesMin = 5
+    private static let linesMax = 200_000
+    private static let sitesMax = 10_000
+    private static let pagesMax = 100_000
+}

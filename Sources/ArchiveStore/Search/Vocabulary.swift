@@ -1,0 +1,150 @@
+import GRDB
+import WebArchive
+
+/// The words of the search index, with the number of documents that have them. It tells which other forms of a word, and
+/// which words that are spelled alike, can be found at all.
+struct Vocabulary {
+    struct Entry: Decodable, FetchableRecord, Hashable {
+        /// Folded.
+        let word: String
+        /// How the word is written in lower case, if that isn't its folded form; else empty. Of several, the first one that
+        /// was indexed.
+        let written: String
+        /// The number of documents.
+        let pages: Int
+
+        /// The word as people write it.
+        var text: String { written.isEmpty ? word : written }
+    }
+
+    let database: Database
+
+    func entry(_ word: String) throws -> Entry? {
+        try Entry.fetchOne(
+            database.cachedStatement(sql: "SELECT * FROM vocabulary WHERE word = ?"), arguments: [word])
+    }
+
+    /// Returns words that begin with a text: first those of several documents, so that one page can't crowd out words by
+    /// inventing thousands.
+    func entries(startingWith text: String, limit: Int = 5000) throws -> [Entry] {
+        let several = try Entry.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT * FROM vocabulary WHERE word >= ? AND word < ? AND pages > 1 LIMIT ?"),
+            arguments: [text, text + "\u{10FFFF}", limit])
+        let single = try Entry.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT * FROM vocabulary WHERE word >= ? AND word < ? AND pages = 1 LIMIT ?"),
+            arguments: [text, text + "\u{10FFFF}", limit])
+        return several + single
+    }
+
+    /// Returns the languages of pages, the most frequent first: those that pages declare, else those that were detected.
+    func languages() throws -> [String] {
+        let prefix = SearchFacet.formsLanguage("")
+        return try entries(startingWith: prefix).sorted { ($0.pages, $1.word) > ($1.pages, $0.word) }
+            .map { String($0.word.dropFirst(prefix.count)) }
+    }
+}
+
+/// What documents that are added or removed change in the vocabulary.
+struct VocabularyChanges {
+    private struct Change {
+        /// Where the word is in `bytes`.
+        let range: Range<Int>
+        let hash: Int
+        /// The document that was counted last.
+        var document: Int
+        var pages: Int
+    }
+
+    private var bytes: [UInt8] = []
+    private var changes: [Change] = []
+    /// An open hash table, whose size is a power of 2: indexes of `changes`, plus one; 0 if free.
+    private var table = [Int32](repeating: 0, count: 1 << 12)
+    private var written: [String: String] = [:]
+    private var documents = 0
+
+    /// Counts the words of a document.
+    ///
+    /// - Parameter sign: 1 for one that is added, -1 for one that is removed.
+    mutating func count(_ words: DocumentWords, _ sign: Int) {
+        documents += 1
+        for column in [words.title, words.body, words.facet] {
+            var column = column
+            column.withUTF8 { text in
+                var start = 0
+                for position in 0...text.count where position == text.count || text[position] == 0x20 {
+                    if position > start { count(UnsafeBufferPointer(rebasing: text[start..<position]), sign) }
+                    start = position + 1
+                }
+            }
+        }
+        written.merge(words.written) { known, _ in known }
+    }
+
+    func write(_ database: Database) throws {
+        let add = try database.cachedStatement(
+            sql: """
+                INSERT INTO vocabulary VALUES (?1, ?2, ?3) ON CONFLICT (word) DO UPDATE SET
+                    pages = pages + excluded.pages, written = CASE written WHEN '' THEN excluded.written ELSE written END
+                """)
+        let remove = try database.cachedStatement(sql: "DELETE FROM vocabulary WHERE word = ? AND pages <= 0")
+        // The table is sorted by word: neighbours are written to the same page of the file.
+        for (word, pages) in changes.map({ (String(decoding: bytes[$0.range], as: UTF8.self), $0.pages) }).sorted(by: <)
+        where pages != 0 {
+            try add.execute(arguments: [word, written[word] ?? "", pages])
+            if pages < 0 { try remove.execute(arguments: [word]) }
+        }
+    }
+
+    private mutating func count(_ word: UnsafeBufferPointer<UInt8>, _ sign: Int) {
+        guard Self.isKept(word) else { return }
+        let hash = Self.hash(word)
+        var slot = hash & (table.count - 1)
+        while table[slot] != 0 {
+            let place = Int(table[slot]) - 1
+            if changes[place].hash == hash, bytes[changes[place].range].elementsEqual(word) {
+                guard changes[place].document != documents else { return }
+                changes[place].document = documents
+                changes[place].pages += sign
+                return
+            }
+            slot = (slot + 1) & (table.count - 1)
+        }
+        changes.append(
+            Change(range: bytes.count..<bytes.count + word.count, hash: hash, document: documents, pages: sign))
+        bytes += word
+        table[slot] = Int32(changes.count)
+        if changes.count * 2 > table.count { grow() }
+    }
+
+    private mutating func grow() {
+        table = [Int32](repeating: 0, count: table.count * 4)
+        for (place, change) in changes.enumerated() {
+            var slot = change.hash & (table.count - 1)
+            while table[slot] != 0 { slot = (slot + 1) & (table.count - 1) }
+            table[slot] = Int32(place + 1)
+        }
+    }
+
+    /// FNV-1a, with the upper half mixed into the lower one.
+    private static func hash(_ word: UnsafeBufferPointer<UInt8>) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in word { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return Int(truncatingIfNeeded: hash ^ hash >> 32)
+    }
+
+    /// Whether the vocabulary has such a word: numbers, and pairs of characters of scripts without spaces, have no other
+    /// forms. Of the words that stand for something else, it has those of languages.
+    private static func isKept(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard (2...bytesMax).contains(word.count), !word.contains(where: { (0x30...0x39).contains($0) }) else {
+            return false
+        }
+        if word.starts(with: standIn) { return word.starts(with: language) }
+        return word[0] < 0xE0 || !WordFolding.isOfRun(String(decoding: word, as: UTF8.self))
+    }
+
+    private static let bytesMax = 40
+    private static let standIn = Array("¦".utf8)
+    private static let language = Array(SearchFacet.formsLanguage("").utf8)
+}

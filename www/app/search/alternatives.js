@@ -1,0 +1,45 @@
+/** What else to search for: another spelling, and the parts of a search that finds nothing. */
+import { make, plain } from "../core/dom.js";
+import { message, messageParts } from "../core/i18n.js";
+import { searchURL } from "../core/routes.js";
+
+const shownMax = 100;
+
+/**
+ * @param {Object<string, string>} search
+ * @param {import("../core/api.js").Results} found
+ * @returns {HTMLElement[]} nothing if there is no other spelling
+ */
+export function spelling(search, { suggestion }) {
+    if (!suggestion) return [];
+    const { query, isApplied } = suggestion;
+    const link = () => make("a", { href: searchURL({ ...search, words: query }), dir: "auto", text: plain(query, shownMax) });
+    return [make("p", { class: "spelling" }, ...(isApplied
+        ? messageParts("search.corrected", { words: plain(search.words, shownMax), query: link() })
+        : messageParts("search.did-you-mean", { query: link() })))];
+}
+
+/**
+ * @param {Object<string, string>} search that finds nothing
+ * @param {import("../core/api.js").Results} found
+ * @param {boolean} isFiltered
+ * @returns {HTMLElement[]} which words aren't on any page, and what finds pages instead
+ */
+export function alternatives(search, { alternatives: { parts, withoutFilter } }, isFiltered) {
+    const absent = parts.filter(({ total }) => total === 0).map(({ part }) => `“${plain(part, shownMax)}”`);
+    const others = [
+        ...parts.filter(({ total }) => total > 0).map((found) => ({ ...found, name: plain(found.part, shownMax), to: { ...search, words: found.query } })),
+        ...withoutFilter.map((found) => ({
+            ...found, name: message("search.without", { filter: found.part }),
+            to: found.part === "all" ? { words: found.query } : { ...search, words: found.query, [found.part]: undefined },
+        })),
+    ];
+    return [
+        absent.length > 0 && make("p", {}, ...messageParts(isFiltered ? "search.absent-here" : "search.absent",
+            { n: absent.length, words: absent.join(", ") })),
+        others.length > 0 && make("p", { text: message("search.found-instead") }),
+        others.length > 0 && make("ul", { class: "instead" }, ...others.map(({ name, to, total, totalIsMinimum }) => make("li", {},
+            make("a", { href: searchURL(to), dir: "auto", text: name }), " ",
+            make("span", { class: "quiet", text: message(totalIsMinimum ? "search.more-than" : "count.pages", { n: total }) })))),
+    ].filter(Boolean);
+}
