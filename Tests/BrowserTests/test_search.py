@@ -416,3 +416,34 @@ def test_view_fits_and_is_accessible(library, page, view):
     view(page, library.home)
     problems = view_problems(page, f"search-{view.__name__[5:]}")
     assert not problems, "\n".join(problems)
+
+
+def test_misspelled_word_is_corrected(library, page):
+    page.goto(f"{library.home}/#search=limpetz")
+    expect(page.locator(".spelling")).to_contain_text("No pages match “limpetz”. These are the results for limpet")
+    expect(titles(page).first).to_be_visible()
+    page.locator(".spelling").get_by_role("link").click()
+    expect(page.locator(".spelling")).to_have_count(0)
+    expect(titles(page).filter(has_text="Limpets of the reef")).to_be_visible()
+
+
+def test_parts_of_an_empty_search_are_offered(library, page):
+    page.goto(f"{library.home}/#search=quokkaword+qqqqqqqq")
+    found = page.locator(".found")
+    expect(found).to_contain_text("No page has “qqqqqqqq”.")
+    expect(found.locator(".instead li")).to_have_text(["quokkaword 50 pages"])
+    found.get_by_role("link", name="quokkaword").click()
+    summary(page, "50 pages")
+
+
+def test_filter_that_empties_a_search_is_named(library, page):
+    page.goto(f"{library.home}/#search=quokkaword&type=pdf&lang=de")
+    found = page.locator(".found")
+    expect(found.locator(".instead li")).to_have_text(["Without filters 50 pages"])
+    found.get_by_role("link", name="Without filters").click()
+    summary(page, "50 pages")
+    page.goto(f"{library.home}/#search=quokkaword+type:pdf")
+    expect(found.locator(".instead li")).to_have_text(["Of all types 50 pages"])
+    found.get_by_role("link", name="Of all types").click()
+    summary(page, "50 pages")
+    assert view_problems(page) == []

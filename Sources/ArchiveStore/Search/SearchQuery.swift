@@ -147,26 +147,21 @@ package struct SearchQuery: Sendable, Hashable {
         return true
     }
 
-    /// The query of the search index; `nil` if there are no words and no facets.
-    var expression: MatchExpression? {
-        var required = groups.compactMap { MatchExpression.any($0.map(\.expression)) }
+    /// Returns the query of the search index; `nil` if there are no words and no facets.
+    ///
+    /// - Parameters:
+    ///   - optional: Words that a page need not have, unless they are in quotation marks.
+    ///   - expression: What is looked for in place of a term.
+    func expression(
+        without optional: Set<String>, _ expression: (Term) -> MatchExpression = { $0.expression }
+    ) -> MatchExpression? {
+        var required = groups.compactMap { group in
+            MatchExpression.any(group.filter { $0.typed == nil || !optional.contains($0.words[0]) }.map(expression))
+        }
         // These alternatives find no other pages, but pages that have them rank higher.
         if let phrases, let words = MatchExpression.all(required) {
             required = [MatchExpression.any([words] + phrases) ?? words]
         }
-        return restricted(required)
-    }
-
-    /// Returns the query of the search index with other expressions for its words; `nil` if there are none.
-    ///
-    /// - Parameter expression: Returns `nil` for a word that needn't be on the page.
-    func expression(_ expression: (Term) -> MatchExpression?) -> MatchExpression? {
-        let required = groups.compactMap { MatchExpression.any($0.compactMap(expression)) }
-        return required.isEmpty ? nil : restricted(required)
-    }
-
-    private func restricted(_ words: [MatchExpression]) -> MatchExpression? {
-        var required = words
         for kind in 0..<3 {
             if let values = Self.expression(facets.filter { $0.kind == kind }) { required.append(values) }
         }

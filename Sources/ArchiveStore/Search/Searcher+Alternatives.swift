@@ -25,7 +25,7 @@ extension Searcher {
     ) throws -> (query: SearchQuery, count: (count: Int, isMinimum: Bool))? {
         let candidates = try store.search.database.reading { database in
             let spelling = SimilarWords(vocabulary: Vocabulary(database: database))
-            let forms = try WordForms(database)
+            let forms = WordForms(database, try WordForms.languages(database))
             return try query.terms.prefix(Self.wordsMax).compactMap { term -> (Substring, [Vocabulary.Entry])? in
                 guard let typed = term.typed else { return nil }
                 let pages = try spelling.vocabulary.entry(term.words[0])?.pages ?? 0

@@ -37,19 +37,20 @@ package struct Searcher: Sendable {
             try scope.resolve(database, store.search)
             guard !scope.isNowhere else { return }
             let count = offset + limit + 1
-            var found = try documents(query.expression, scope, database, count: count)
-            (results.total, results.totalIsMinimum) = try total(query.expression, scope, database, found.count)
+            let plan = try SearchPlan(query, database)
+            var found = try documents(plan.exact, scope, database, count: count)
+            (results.total, results.totalIsMinimum) = try total(plan.exact, scope, database, found.count)
             var forms: [String: [String]] = [:]
             // Pages with the words as typed are first.
-            if let wider = try wider(query, results.totalIsMinimum, database), let expression = wider.expression {
+            if !results.totalIsMinimum, let wider = try plan.wider(database) {
                 forms = wider.forms
                 if found.count < count {
                     let seen = Set(found.map(\.url))
                     let others = try documents(
-                        expression.excluding(query.expression), scope, database, count: count + seen.count)
+                        wider.expression.excluding(plan.exact), scope, database, count: count + seen.count)
                     found += others.filter { !seen.contains($0.url) }.prefix(count - found.count)
                 }
-                (results.total, results.totalIsMinimum) = try total(expression, scope, database, found.count)
+                (results.total, results.totalIsMinimum) = try total(wider.expression, scope, database, found.count)
             }
             let shown = found.dropFirst(offset).prefix(limit)
             let finder = SnippetFinder(query.terms, forms: forms, folding: WordFolding())
@@ -58,13 +59,16 @@ package struct Searcher: Sendable {
         }
     }
 
-    /// Returns the query with other forms of its words; `nil` if enough pages have the words as typed.
+    /// Returns the query of the index for all pages that a search finds.
     ///
-    /// - Parameter isEnough: Whether more than `totalMax` pages have them.
-    private func wider(_ query: SearchQuery, _ isEnough: Bool, _ database: Database) throws -> WiderQuery? {
-        guard !isEnough, query.groups.joined().contains(where: { $0.typed != nil }) else { return nil }
-        var forms = try WordForms(database)
-        return try WiderQuery(query, &forms)
+    /// - Returns: With the number of pages, if that is known.
+    private func widest(
+        _ query: SearchQuery, _ scope: SearchScope, _ database: Database
+    ) throws -> (expression: MatchExpression?, count: (count: Int, isMinimum: Bool)?) {
+        let plan = try SearchPlan(query, database)
+        let exact = try total(plan.exact, scope, database, 0)
+        if !exact.isMinimum, let wider = try plan.wider(database) { return (wider.expression, nil) }
+        return (plan.exact, exact)
     }
 
     /// Returns how many pages a query finds.
@@ -73,9 +77,8 @@ package struct Searcher: Sendable {
         return try store.search.database.reading { database in
             try scope.resolve(database, store.search)
             if scope.isNowhere || query.isEmpty { return (0, false) }
-            let exact = try total(query.expression, scope, database, 0)
-            guard let expression = try wider(query, exact.isMinimum, database)?.expression else { return exact }
-            return try total(expression, scope, database, 0)
+            let found = try widest(query, scope, database)
+            return try found.count ?? total(found.expression, scope, database, 0)
         }
     }
 
@@ -87,9 +90,7 @@ package struct Searcher: Sendable {
         try store.search.database.reading { database in
             try scope.resolve(database, store.search)
             guard !scope.isNowhere else { return }
-            let exact = try total(query.expression, scope, database, 0)
-            facets = try count(
-                try wider(query, exact.isMinimum, database)?.expression ?? query.expression, scope, database)
+            facets = try count(widest(query, scope, database).expression, scope, database)
         }
         return facets
     }

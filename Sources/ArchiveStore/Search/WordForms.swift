@@ -1,63 +1,19 @@
 import GRDB
 import WebArchive
 
-/// A query that also finds other forms of its words, and doesn't need words such as "how do I".
-struct WiderQuery {
-    /// `nil` if it finds nothing else.
-    private(set) var expression: MatchExpression?
-    /// Other forms of words, by folded word.
-    private(set) var forms: [String: [String]] = [:]
-
-    init(_ query: SearchQuery, _ finder: inout WordForms) throws {
-        let optional = Self.optionalWords(query, finder)
-        var alternatives: [String: MatchExpression] = [:]
-        var isWider = !optional.isEmpty
-        for term in query.terms.prefix(Self.wordsMax) where term.typed != nil && !optional.contains(term.words[0]) {
-            let found = try finder.forms(of: term)
-            guard let exact = MatchExpression.any([term.expression]), !found.isEmpty else { continue }
-            let others = found.compactMap { item in
-                term.expression(for: item.words).flatMap {
-                    MatchExpression.all([$0, MatchExpression(phrase: SearchFacet.formsLanguage(item.language))])
-                }
-            }
-            alternatives[term.id] = MatchExpression.any([exact] + others)
-            forms[term.words[0], default: []] += found.flatMap(\.words)
-            isWider = true
-        }
-        guard isWider else { return }
-        expression = query.expression { term in
-            if term.typed != nil, optional.contains(term.words[0]) { return nil }
-            return alternatives[term.id] ?? term.expression
-        }
-    }
-
-    /// Returns the words that a page need not have: those that say little in a language of the library, if there are others.
-    private static func optionalWords(_ query: SearchQuery, _ finder: WordForms) -> Set<String> {
-        let known = finder.languages.compactMap { FunctionWords.byLanguage[$0] }
-        let optional = query.terms.filter { term in
-            term.typed != nil && !term.isInTitle && known.contains { $0.contains(term.words[0][...]) }
-        }
-        return optional.count == query.terms.count ? [] : Set(optional.map { $0.words[0] })
-    }
-
-    private static let wordsMax = 12
-}
-
-extension SearchQuery.Term {
-    fileprivate var id: String { "\(isInTitle) \(words[0])" }
-}
-
 /// Finds other forms of words in the vocabulary: words with the same stem by the rules of a language of the library.
 struct WordForms {
     private let vocabulary: Vocabulary
     private let folding = WordFolding()
     private var stemmers: [(language: String, stemmer: Stemmer)] = []
-    /// The most frequent languages of pages.
-    let languages: [String]
 
-    init(_ database: Database) throws {
+    /// Returns the most frequent languages of pages.
+    static func languages(_ database: Database) throws -> [String] {
+        Array(try Vocabulary(database: database).languages().prefix(languagesMax))
+    }
+
+    init(_ database: Database, _ languages: [String]) {
         vocabulary = Vocabulary(database: database)
-        languages = Array(try vocabulary.languages().prefix(Self.languagesMax))
         for language in languages {
             if let stemmer = Stemmer(language: language, folding: folding) { stemmers.append((language, stemmer)) }
         }
