@@ -278,9 +278,9 @@ package struct SearchQuery: Sendable, Hashable {
 
 extension SearchQuery {
     /// Returns the query with other words in place of those that were typed.
-    func replacing(_ words: [(typed: Substring, with: String)]) throws(StoreError) -> SearchQuery {
+    func replacing(_ corrections: [(typed: Substring, with: String)]) throws(StoreError) -> SearchQuery {
         var changed = text
-        for (typed, word) in words.sorted(by: { $0.typed.startIndex > $1.typed.startIndex }) {
+        for (typed, word) in corrections.sorted(by: { $0.typed.startIndex > $1.typed.startIndex }) {
             changed.replaceSubrange(typed.startIndex..<typed.endIndex, with: word)
         }
         return try withText(changed)

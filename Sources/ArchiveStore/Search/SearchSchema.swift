@@ -51,7 +51,7 @@ enum SearchSchema {
                     withText INTEGER NOT NULL,
                     reasons TEXT NOT NULL,
                     size INTEGER NOT NULL DEFAULT 0,
-                    contents INTEGER NOT NULL DEFAULT \(contents)
+                    contents INTEGER NOT NULL
                 ) STRICT;
                 CREATE TABLE host (
                     number INTEGER PRIMARY KEY,
@@ -83,7 +83,7 @@ enum SearchSchema {
                     type TEXT NOT NULL,
                     language TEXT NOT NULL,
                     sharesWords INTEGER NOT NULL DEFAULT 0,
-                    contents INTEGER NOT NULL DEFAULT \(contents)
+                    contents INTEGER NOT NULL
                 ) STRICT;
                 CREATE INDEX documentByURL ON document (url, text);
                 CREATE INDEX documentByText ON document (text);

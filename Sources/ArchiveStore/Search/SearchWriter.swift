@@ -120,7 +120,10 @@ struct SearchWriter {
             if !url.isNew, let known = try known(values) { return known }
         }
         try execute(
-            "INSERT INTO document (url, text, title, type, language, sharesWords) VALUES (?, ?, ?, ?, ?, ?)", values)
+            """
+            INSERT INTO document (url, text, title, type, language, sharesWords, contents)
+            VALUES (?, ?, ?, ?, ?, ?, \(SearchSchema.contents))
+            """, values)
         let number = database.lastInsertedRowID
         let words = try words(of: document, key: key, text: sharesWords ? nil : text)
         added.append((number, words))

@@ -31,7 +31,7 @@ package struct Snippet: Sendable, Hashable, Encodable {
 struct SnippetFinder {
     private let terms: [SearchQuery.Term]
     /// The words of each term.
-    private let words: [[[UInt8]]]
+    private let wordsOfTerms: [[[UInt8]]]
     /// Other forms of terms of one word, by the number of the term.
     private let forms: [[UInt8]: Set<Int>]
     private let folding: WordFolding
@@ -39,7 +39,7 @@ struct SnippetFinder {
     /// - Parameter forms: Other forms of words.
     init(_ terms: [SearchQuery.Term], forms: [String: [String]] = [:], folding: WordFolding) {
         self.terms = terms.filter { !$0.isInTitle }
-        words = self.terms.map { $0.words.map { Array($0.utf8) } }
+        wordsOfTerms = self.terms.map { $0.words.map { Array($0.utf8) } }
         var numbers: [[UInt8]: Set<Int>] = [:]
         for (number, term) in self.terms.enumerated() where term.typed != nil {
             for form in forms[term.words[0]] ?? [] { numbers[Array(form.utf8), default: []].insert(number) }
@@ -81,7 +81,7 @@ struct SnippetFinder {
         var isEnough = false
         folding.forEachWord(in: text) { word, range in
             let others = forms.isEmpty ? nil : forms[Array(word)]
-            for (number, words) in words.enumerated() {
+            for (number, words) in wordsOfTerms.enumerated() {
                 if others?.contains(number) == true {
                     matches.append(Match(term: number, range: range))
                     isEnough = isEnough || matches.count >= Self.matchesMax || hasAll(matches)

@@ -140,11 +140,11 @@ struct VocabularyChanges {
         guard (2...bytesMax).contains(word.count), !word.contains(where: { (0x30...0x39).contains($0) }) else {
             return false
         }
-        if word.starts(with: standIn) { return word.starts(with: language) }
+        if word.starts(with: replacement) { return word.starts(with: language) }
         return word[0] < 0xE0 || !WordFolding.isOfRun(String(decoding: word, as: UTF8.self))
     }
 
     private static let bytesMax = 40
-    private static let standIn = Array("¦".utf8)
+    private static let replacement = Array("¦".utf8)
     private static let language = Array(SearchFacet.formsLanguage("").utf8)
 }

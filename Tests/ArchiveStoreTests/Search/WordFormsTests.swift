@@ -283,7 +283,7 @@ struct TextBesideContentTests {
     }
 }
 
-/// An index of the version before answers while it is made anew.
+/// An index of the version before answers while it is made again.
 struct SearchConversionTests {
     typealias Record = RecordedArchive.Record
 
@@ -362,6 +362,13 @@ struct SearchConversionTests {
         #expect(try test.searchWords() == fresh.searchWords())
         #expect(try test.vocabulary() == fresh.vocabulary())
         #expect(try test.store.search.database.integrityCheck() == ["ok"])
+        // What was indexed again is removed like anything else.
+        for store in [test, fresh] {
+            try store.store.remove(try #require(ArchiveID("two")))
+            try store.store.purgeRemovedTexts()
+        }
+        #expect(try test.vocabulary() == fresh.vocabulary())
+        #expect(try test.searchCounts() == fresh.searchCounts())
     }
 
     @Test func removedArchiveIsNotReplaced() throws {
