@@ -1,6 +1,7 @@
 /** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent.js` is the viewer's side. */
 import { copyPage } from "./copy.js";
 import { boot, isSetUp, setUp, storedMode } from "./setup.js";
+import { createTextReader } from "./text-reader.js";
 
 const scrollEndMilliseconds = 150;
 const scrollSecondsMax = 8;
@@ -172,7 +173,8 @@ export function runAgent(controlOrigin) {
         if (data?.replayhost === "file") tell(data);
     });
 
-    const commands = { check, icon, look, copy, reload, pause, scroll };
+    const { read, reveal, stop } = createTextReader(tell, replayFrame);
+    const commands = { check, icon, look, copy, reload, pause, scroll, read, reveal, stop };
     window.addEventListener("message", (event) => {
         if (event.origin !== controlOrigin || event.source !== window.parent) return;
         const command = event.data?.replayhost;

@@ -269,13 +269,17 @@
     };
     window.print = () => report("print");
     window.addEventListener("keydown", (event) => {
-        if (event.key === "F6" && event.isTrusted && !event.shiftKey && !event.ctrlKey && !event.altKey && !event.metaKey) {
+        if (event.key === "F6" && event.isTrusted && !event.ctrlKey && !event.altKey && !event.metaKey) {
             event.preventDefault();
-            report("toolbar");
+            report(event.shiftKey ? "words" : "toolbar");
         }
         const isPrint = event.key.toLowerCase() === "p" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
         if (!isPrint || !event.isTrusted) return;
         event.preventDefault();
         report("print");
     }, true);
+    // The page's own listeners come first.
+    window.addEventListener("keydown", (event) => {
+        if (event.key === "Escape" && event.isTrusted && !event.defaultPrevented && !event.isComposing) report("escape");
+    });
 })();

@@ -182,6 +182,7 @@ export function showArchive(root, firstRoute, found) {
         const timestamp = (route.view === "main" ? archive.mainPage.timestamp : route.timestamp) ?? "";
         const isShown = viewer.shows(url, timestamp);
         viewer.setVisible(true);
+        viewer.mark(route.words ?? "", !traversed);
         if (isShown) return;
         viewer.open(url, timestamp, { trust: route.view === "main", traversed });
     }

@@ -9,6 +9,7 @@ const shapes = {
     library: "M4 6h16M4 6v3h16V6M6 9v10h12V9M10 13h4",
     file: "M7 3h7l4 4v14H7zM14 3v4h4",
     edit: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
+    close: "M6 6l12 12M18 6L6 18",
     save: "M12 4v11M7 10l5 5 5-5M5 20h14",
 };
 

@@ -11,7 +11,7 @@
  *     /?archive=/archives/NAME.wacz#view=pages&q=TEXT its list of pages; also sort, collapse, after and before
  *     /?archive=/archives/NAME.wacz#view=urls&q=TEXT its list of URLs; also match, type, status, method, after, before and
  *                                                    sort
- *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer
+ *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer; with words=WORDS, these are marked in it
  *     /?collection=ID                                a collection, with the same views and archives
  *
  * `&replay=ranges` or `&replay=lookups` after the archive sets the replay mode. It's kept in the URLs that are made from
@@ -31,6 +31,6 @@
  * @typedef {{q?: string, sort?: "title"|"newest"|"oldest"|"url", after?: string, before?: string, collapse?: "url"}} PageFilter
  * @typedef {"overview"|"pages"|"urls"|"files"|"timeline"|"details"|"archives"|"report"} TargetTab
  * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"page"|TargetTab, url?: string,
- *   timestamp?: string, filter?: URLFilter & {sort?: string}}} TargetRoute
+ *   timestamp?: string, words?: string, filter?: URLFilter & {sort?: string}}} TargetRoute
  * @typedef {{kind: "unknown", reason: string}} UnknownRoute
  */

@@ -76,7 +76,7 @@ export function readRoute(page) {
     const url = fragment.get("url");
     if (url) {
         const timestamp = (fragment.get("ts") ?? "").replace(/\D/g, "").slice(0, 17);
-        return { kind, name, view: "page", url, timestamp };
+        return { kind, name, view: "page", url, timestamp, ...chosen(fragment, ["words"]) };
     }
     const view = fragment.get("view");
     if (!Object.hasOwn(tabFilters, view ?? "")) return { kind, name, view: "main" };
@@ -156,8 +156,9 @@ export function encoded(parameters) {
  * @param {import("./route-types.js").Target} target
  * @param {string} url as captured
  * @param {string} [timestamp]
+ * @param {string} [words] to mark in the page
  * @returns {string}
  */
-export function pageURL(target, url, timestamp = "") {
-    return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
+export function pageURL(target, url, timestamp = "", words = "") {
+    return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}${words && `&words=${encodeURIComponent(words)}`}`;
 }

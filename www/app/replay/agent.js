@@ -133,6 +133,9 @@ export function createAgent(archive, chosenMode, listener) {
     return {
         element: frame,
 
+        /** @param {Object<string, (data: object) => void>} others handlers of other messages, whose data are untrusted */
+        handle: (others) => Object.assign(handlers, others),
+
         /** @returns {""|"lookups"|"ranges"} the replay mode; empty until the engine is set up */
         get mode() {
             return mode;
@@ -172,7 +175,7 @@ export function createAgent(archive, chosenMode, listener) {
         },
 
         /**
-         * @param {"reload"|"pause"|"scroll"} command
+         * @param {"reload"|"pause"|"scroll"|"read"|"reveal"|"stop"} command
          * @param {object} [details]
          */
         tell: (command, details = {}) => send({ ...details, replayhost: command }),

@@ -1,5 +1,5 @@
 /**
- * Handles requests of archived pages: to print, to add history entries, and to move the focus to the toolbar. Dialogs and
+ * Handles requests of archived pages: to print, to add history entries, and what keys do in the viewer. Dialogs and
  * links to other programs aren't opened, but shown as hints.
  *
  * Any archived script can send these requests.
@@ -34,11 +34,12 @@ function decoded(text) {
  * @param {HTMLElement} stage the element around the archived page
  * @param {{isShown: () => boolean, copyPage: () => Promise<{html?: string}>,
  *   showHint: (text: string, copied?: string) => void, onStep: () => void, onHistory: (count: number) => void,
- *   onToolbar: () => void}} viewer `isShown`: whether the page is visible; `copyPage`: copies it, for printing; `onStep`:
- *   the page navigates by itself; `onHistory`: the page moves in the browser's history; `onToolbar`: the focus should move
- *   to the toolbar
+ *   onToolbar: () => void, onWords: () => void, onEscape: () => void}} viewer `isShown`: whether the page is visible; `copyPage`: copies it, for printing; `onStep`:
+ *   the page navigates by itself; `onHistory`: the page moves in the browser's history; `onToolbar` and
+ *   `onWords`: the focus should move to the toolbar, or to the marked words; `onEscape`: the user pressed Escape
  */
-export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onHistory, onToolbar }) {
+export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onHistory, onToolbar, onWords, onEscape }) {
+    const keys = { toolbar: onToolbar, words: onWords, escape: onEscape };
     const port = location.port ? `:${location.port}` : "";
     let frame = null;
     let printCount = 0;
@@ -94,8 +95,8 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
             onHistory(Number(text));
         } else if (kind === "link") {
             showLink(String(text));
-        } else if (kind === "toolbar" && isShown() && document.activeElement?.name === pageFrameName) {
-            onToolbar();
+        } else if (Object.hasOwn(keys, kind) && isShown() && document.activeElement?.name === pageFrameName) {
+            keys[kind]();
         } else if (kind === "print" && isShown()) {
             // Without a recent click or key press, the user didn't ask to print.
             if (navigator.userActivation?.isActive) print();

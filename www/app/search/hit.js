@@ -5,36 +5,39 @@ import { trustMark, trustOf } from "../components/trust-mark.js";
 import { day } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { wordsToMark } from "../core/search-words.js";
 import { plainURL } from "../core/text.js";
 import { timeOf } from "../core/times.js";
 
 /**
  * @param {import("../core/api.js").Hit} hit
  * @param {Map<string, string>} names of archives, by ID
+ * @param {string} search its words, which are marked in the page
  * @returns {HTMLElement}
  */
-export function hitRow({ archive, url, timestamp, title, snippet, captures, years, type, verification, otherArchives = [] }, names) {
+export function hitRow({ archive, url, timestamp, title, snippet, captures, years, type, verification, otherArchives = [] }, names, search) {
     const target = { kind: "archive", id: archive };
+    const words = wordsToMark(search, snippet);
     const shownURL = plainURL(url, 400);
     return make("li", {},
-        make("h2", {}, make("a", { href: pageURL(target, url, timestamp), dir: "auto", text: plain(title, 300) || shownURL || archive }), type === "pdf" && " ",
+        make("h2", {}, make("a", { href: pageURL(target, url, timestamp, words), dir: "auto", text: plain(title, 300) || shownURL || archive }), type === "pdf" && " ",
             type === "pdf" && make("span", { class: "kind", text: "PDF" })),
         make("p", { class: "url", dir: "ltr", text: shownURL }),
         snippet.length > 0 && make("p", { class: "snippet", dir: "auto" },
             ...snippet.map(({ text, match }) => (match ? make("mark", { text }) : text))),
         make("p", { class: "quiet" },
             make("a", { href: tabURL(target), dir: "auto", text: names.get(archive) ?? archive }),
-            otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, url, timestamp, names),
+            otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, names, (id) => pageURL({ kind: "archive", id }, url, timestamp, words)),
             " · ", captured(captures, years, timestamp), " ",
             trustMark(verification, { target, isInList: true })));
 }
 
 /** The other archives with the same text at the same time. The best copy is the hit's own. */
-function others(archives, url, timestamp, names) {
+function others(archives, names, addressIn) {
     const button = make("button", { type: "button", class: "plain also-in", text: message("search.other-archives", { n: archives.length }) });
     popover(button, () => [make("p", { class: "quiet", text: message("search.same-capture") }),
         make("ul", {}, ...archives.map(({ id, verification }) => make("li", {},
-            make("a", { href: pageURL({ kind: "archive", id }, url, timestamp), dir: "auto", text: names.get(id) ?? id }), " ",
+            make("a", { href: addressIn(id), dir: "auto", text: names.get(id) ?? id }), " ",
             copyMark(verification))))]);
     return button;
 }

@@ -154,7 +154,7 @@ export function showSearch(root, firstRoute) {
     }
 
     function addHits({ hits: found, next }) {
-        hits.append(...found.map((hit) => hitRow(hit, titles)));
+        hits.append(...found.map((hit) => hitRow(hit, titles, search.words)));
         count += found.length;
         cursor = next;
         more.hidden = !next;

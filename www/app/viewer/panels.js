@@ -118,3 +118,11 @@ function pageBlocks(archive, host, found, shown) {
         make("ul", { class: "pages" }, ...pages.map((page) => pageRow(archive, page))),
         ...(more > 0 ? [make("p", { class: "quiet", text: message("viewer.more-pages", { n: more }) })] : [])];
 }
+
+/**
+ * @param {number} seconds
+ * @returns {Error} the page didn't arrive in this time
+ */
+export function lateError(seconds) {
+    return Object.assign(new Error(message("viewer.late", { n: seconds })), { hint: message("viewer.late-hint"), isOfPage: true });
+}

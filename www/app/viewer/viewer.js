@@ -9,7 +9,7 @@ import { viewerBanner } from "../components/shell.js";
 import { unavailabilityText } from "../components/unavailability-text.js";
 import * as api from "../core/api.js";
 import {
-    captureNote, completeURL, decodeName, fragmentOf, isPDF, isWords, namesMethod, sameDocument, slashHint, withoutFragment,
+    captureNote, completeURL, fragmentOf, isPDF, isWords, namesMethod, sameDocument, slashHint, withoutFragment,
 } from "../core/captures.js";
 import { followServer, serverFailed } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
@@ -25,10 +25,12 @@ import { createIcons } from "./favicon.js";
 import { createAnnouncer } from "./announcer.js";
 import { createHintBar } from "./hint-bar.js";
 import { createLookups } from "./lookups.js";
+import { createMarkedWords } from "./marked-words.js";
 import { addressOf, next, initialState } from "./navigation.js";
-import { absencePanel, failurePanel, progressPanel } from "./panels.js";
+import { absencePanel, failurePanel, lateError, progressPanel } from "./panels.js";
 import { replayMode } from "./replay-mode.js";
 import { createSteps } from "./steps.js";
+import { titleOf } from "./titles.js";
 import { followToolbarKey } from "./toolbar-key.js";
 import { createToolbar } from "./viewer-toolbar.js";
 
@@ -39,10 +41,6 @@ const copySecondsMax = 20;
 const unconfirmed = message("viewer.url-unconfirmed");
 const neverConfirmed = (kind) => message("viewer.url-never-confirmed", { kind });
 const restored = message("viewer.restored");
-const late = () => Object.assign(new Error(message("viewer.late", { n: arrivalSecondsMax })), {
-    hint: message("viewer.late-hint"),
-    isOfPage: true,
-});
 
 /**
  * The URL that the frame was navigated to, and the hint and scroll position for when its page arrives.
@@ -116,8 +114,11 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             else movesLater = count;
         },
         onToolbar: () => toolbar.focus(),
+        onWords: () => marks.focus() || toolbar.focus(),
+        onEscape: () => marks.off(),
     });
-    const element = make("div", { class: "viewer" }, toolbar.element, viewerBanner(), hintBar, stage, agent.element);
+    const marks = createMarkedWords(agent, stage, () => frame.focus());
+    const element = make("div", { class: "viewer" }, toolbar.element, viewerBanner(), hintBar, marks.bar, stage, agent.element);
     const icons = createIcons(agent, archive, toolbar.setIcon);
     const server = followServer({ onBack: () => {
         if (needsServer && state.name === "failed") retry();
@@ -156,13 +157,14 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             if (panel) stage.append(panel);
             frame.element.classList.toggle("covered", panel !== null);
         }
+        marks.setPage(name === "page" || isOpening && !panel);
         if (!made) return;
         if (page && (name === "page" || name === "file")) toolbar.setTime(page.capture, page.list);
         else toolbar.setTime();
         toolbar.setURL(state.url);
         showTitle();
         if (panel && panel !== before.panel) introduce(panel);
-        if (visible && state.url) steps.make(pageURL(archive, addressOf(state), state.timestamp), made);
+        if (visible && state.url) steps.make(pageURL(archive, addressOf(state), state.timestamp, marks.words), made);
     }
 
     /** Nothing of the previous page stays: the icon, what screen readers were told, and the focus. */
@@ -177,7 +179,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     /** Starts the time limit while a page is opening. */
     function restartTimer() {
         clearTimeout(lateTimer);
-        if (state.name === "opening") lateTimer = setTimeout(() => fail(late(), retry), arrivalSecondsMax * 1000);
+        if (state.name === "opening") lateTimer = setTimeout(() => fail(lateError(arrivalSecondsMax), retry), arrivalSecondsMax * 1000);
     }
 
     /** @returns {() => boolean} whether no other URL was requested since this call */
@@ -209,10 +211,8 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     }
 
     function showTitle() {
-        if (state.name === "absent") setTitle(message("viewer.not-captured"));
-        else if (state.name === "failed") setTitle("Can't show page");
-        else if (state.name === "file") setTitle(decodeName(state.url));
-        else if (state.name === "page") setTitle(pageReports.title || decodeName(state.url));
+        const title = titleOf(state, pageReports.title);
+        if (title !== undefined) setTitle(title);
     }
 
     function setTitle(title) {
@@ -477,6 +477,9 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             else agent.tell("pause");
         },
 
+        /** Marks words in the page: a search, and whether to scroll to the first one. */
+        mark: marks.mark,
+
         /** @returns {boolean} whether this page is shown now */
         shows: (url, timestamp) => state.name === "page" && addressOf(state) === url
             && (!timestamp || state.timestamp === timestamp),
@@ -490,6 +493,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             toolbarKey.close();
             icons.close();
             requests.close();
+            marks.close();
             agent.close();
             frame.close();
             element.remove();
