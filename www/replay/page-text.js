@@ -6,9 +6,12 @@ const unreadTags = new Set(["script", "style", "noscript", "template", "textarea
 const unspacedCharacters = "\\u0e00-\\u0eff\\u1100-\\u11ff\\u1780-\\u17ff\\u3000-\\u9fff\\ua960-\\ua97f\\uac00-\\ud7ff\\uf900-\\ufaff"
     + "\\uff66-\\uffdc\\u{1b000}-\\u{1b16f}\\u{20000}-\\u{3ffff}";
 const placedPattern = new RegExp(`[${unspacedCharacters}]\\p{M}*|(?:(?![${unspacedCharacters}])[\\p{L}\\p{N}\\p{Co}\\p{M}\\p{Cf}])+`, "gu");
-const wholeCharactersMax = 2000;
+const longCharactersMin = 2000;
+const longPartCharacters = 300;
 
 const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
+
+const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
 
 function documentIn(frame) {
     try {
@@ -111,7 +114,7 @@ export function createMeasure(topView) {
             const x = outer.x + box.left + frame.clientLeft + parseFloat(style.paddingLeft);
             const y = outer.y + box.top + frame.clientTop + parseFloat(style.paddingTop);
             const own = { left: x, top: y, right: x + view.innerWidth, bottom: y + view.innerHeight };
-            place = { x, y, clip: intersection(own, intersection(outer.clip, moved(clipOf(frame.parentElement), outer))) };
+            place = { x, y, clip: intersection(own, intersection(outer.clip, moved(clipOf(parentOf(frame)), outer))) };
         }
         places.set(view, place);
         return place;
@@ -125,7 +128,7 @@ export function createMeasure(topView) {
         if (clips.has(element)) return clips.get(element);
         const { overflowX, overflowY, position } = styleOf(element);
         const root = element.getRootNode();
-        let clip = clipOf(position === "fixed" ? null : element.assignedSlot ?? element.parentElement ?? root.host);
+        let clip = clipOf(position === "fixed" ? null : parentOf(element));
         const isRoot = element === root.documentElement || element === root.body;
         if (!isRoot && (overflowX !== "visible" || overflowY !== "visible")) clip = intersection(clip, element.getBoundingClientRect());
         clips.set(element, clip);
@@ -134,8 +137,8 @@ export function createMeasure(topView) {
 
     /** Whether something that doesn't scroll with the page, such as a sticky header, is in front of a point of a text. */
     function isCovered(node, x, y) {
-        const parent = node.parentElement;
-        const front = parent?.getRootNode().elementFromPoint?.(x, y);
+        const parent = parentOf(node);
+        const front = node.getRootNode().elementFromPoint?.(x, y);
         if (!front || front.contains(parent) || parent.contains(front)) return false;
         for (let one = front; one && !one.contains(parent); one = one.parentElement) {
             if (/^(?:fixed|sticky)$/.test(styleOf(one).position)) return true;
@@ -150,53 +153,53 @@ export function createMeasure(topView) {
         return range.getClientRects();
     }
 
-    /** The part of a long text that may be visible. */
-    function visiblePart(node, clip) {
+    /** Finds the first character from which on something holds for all. In a long text, each look takes long. */
+    function* first(node, holds) {
         const { length } = node.data;
-        if (length <= wholeCharactersMax) return [0, length];
-        // The first character from which on something holds for all.
-        const first = (holds) => {
-            let [low, high] = [0, length];
-            while (low < high) {
-                const middle = (low + high) >> 1;
-                const [box] = rectangles(node, middle, Math.min(length, middle + 200));
-                if (box && holds(box)) high = middle;
-                else low = middle + 1;
-            }
-            return low;
-        };
-        const start = first((box) => box.bottom >= clip.top);
-        return [Math.max(0, start - 500), Math.min(length, first((box) => box.top > clip.bottom) + 500)];
+        let [low, high] = [0, length];
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            const [box] = rectangles(node, middle, Math.min(length, middle + longPartCharacters));
+            if (box && holds(box)) high = middle;
+            else low = middle + 1;
+            yield null;
+        }
+        return low;
+    }
+
+    function* visiblePart(node, clip) {
+        const { length } = node.data;
+        if (length <= longCharactersMin) return [0, length];
+        const start = yield* first(node, (box) => box.bottom >= clip.top);
+        const end = yield* first(node, (box) => box.top > clip.bottom);
+        return [Math.max(0, start - longPartCharacters), Math.min(length, end + longPartCharacters)];
     }
 
     return {
         /**
          * @param {Text} node
-         * @param {(start: number, end: number, left: number, top: number, width: number, height: number) => void} add is called
-         *   for each visible word, or character of a script that doesn't separate words
-         * @returns {boolean} whether the text may be visible
+         * @returns {Generator<number[]|null>} for each visible word, or character of a script that doesn't separate words: its
+         *   start and end in the text, and its rectangle. `null` now and then, if the text may be visible
          */
-        measure(node, add) {
+        * places(node) {
             const view = node.isConnected && node.ownerDocument.defaultView;
-            if (!view) return false;
+            if (!view) return;
+            const place = placeOf(view);
+            const clip = intersection(moved(place.clip, { x: -place.x, y: -place.y }), clipOf(parentOf(node)));
             const range = node.ownerDocument.createRange();
             range.selectNodeContents(node);
-            const box = range.getBoundingClientRect();
-            if (isEmpty(box)) return false;
-            const place = placeOf(view);
-            if (isEmpty(intersection(moved(box, place), place.clip))) return false;
-            const clip = intersection(moved(place.clip, { x: -place.x, y: -place.y }), clipOf(node.parentElement));
-            if (isEmpty(intersection(box, clip))) return false;
-            const [from, to] = visiblePart(node, clip);
+            if (isEmpty(intersection(range.getBoundingClientRect(), clip))) return;
+            yield null;
+            const [from, to] = yield* visiblePart(node, clip);
             for (const { 0: word, index } of node.data.slice(from, to).matchAll(placedPattern)) {
-                for (const one of rectangles(node, from + index, from + index + word.length)) {
-                    const seen = intersection(one, clip);
-                    if (isEmpty(seen) || isCovered(node, (seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2)) continue;
-                    add(from + index, from + index + word.length, seen.left + place.x, seen.top + place.y,
-                        seen.right - seen.left, seen.bottom - seen.top);
+                const [start, end] = [from + index, from + index + word.length];
+                for (const one of rectangles(node, start, end)) {
+                    const { left, top, right, bottom } = intersection(one, clip);
+                    if (isEmpty({ left, top, right, bottom }) || isCovered(node, (left + right) / 2, (top + bottom) / 2)) continue;
+                    yield [start, end, left + place.x, top + place.y, right - left, bottom - top];
                 }
+                yield null;
             }
-            return true;
         },
     };
 }
@@ -214,9 +217,9 @@ export function scrollToText(topView, node, start, end) {
     range.setStart(node, start);
     range.setEnd(node, end);
     let target = range;
-    let element = node.parentElement;
+    let element = parentOf(node);
     for (let view = node.ownerDocument.defaultView; view;) {
-        for (; element; element = element.assignedSlot ?? element.parentElement ?? element.getRootNode().host) {
+        for (; element; element = parentOf(element)) {
             const { overflowX, overflowY } = styleOf(element);
             const scrolls = /auto|scroll|hidden/.test(`${overflowX} ${overflowY}`) && element !== view.document.scrollingElement
                 && element !== view.document.body;
@@ -228,7 +231,7 @@ export function scrollToText(topView, node, start, end) {
         if (view === topView) return;
         target = frameOf(view);
         if (!target) return;
-        element = target.parentElement;
+        element = parentOf(target);
         view = target.ownerDocument.defaultView;
     }
 }

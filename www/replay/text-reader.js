@@ -7,9 +7,11 @@
 import { createMeasure, rootsIn, scrollToText, textsIn } from "./page-text.js";
 
 const sliceMilliseconds = 10;
-const batchCharacters = 1 << 16;
+const partCharacters = 1 << 16;
 const lengthMax = 1 << 26;
 const placedMax = 6000;
+// After so many texts that aren't visible, the others are hardly visible either.
+const unseenMin = 400;
 const restMilliseconds = 100;
 const againMilliseconds = 1000;
 // Reading and measuring again takes at most this part of the time.
@@ -17,6 +19,14 @@ const idleFactor = 12;
 const holdSecondsMax = 8;
 const settleSecondsMax = 10;
 const userEvents = ["wheel", "keydown", "pointerdown", "touchstart"];
+
+/** Yields all indexes of a list, those around `center` first. */
+function* outwards(center, length) {
+    for (let [before, after] = [center - 1, center]; before >= 0 || after < length; before -= 1, after += 1) {
+        if (after < length) yield after;
+        if (before >= 0 && before < length) yield before;
+    }
+}
 
 /**
  * @param {(message: object) => void} tell
@@ -54,9 +64,8 @@ export function createTextReader(tell, replayFrame) {
         const observer = new MutationObserver(() => {
             isChanged = true;
         });
-        // The texts, and where each begins in all of the text.
-        let segments = [];
-        let sent = null;
+        // The texts, and where each begins in all of the text; `null` until they're read.
+        let segments = null;
         let isChanged = false;
         let needsMeasure = true;
         let isBusy = false;
@@ -66,6 +75,8 @@ export function createTextReader(tell, replayFrame) {
         let timer = 0;
         let held = null;
         let isMoving = false;
+        // The text that was visible last.
+        let center = 0;
 
         const isOver = () => signal.aborted || replayFrame() !== view || view.document !== page;
         const pause = () => new Promise((done) => setTimeout(done));
@@ -118,89 +129,110 @@ export function createTextReader(tell, replayFrame) {
             ended.abort();
         }
 
+        /** Reads the text of the page, and sends it if it's another one than before. */
         async function readAll() {
             isChanged = false;
             for (const root of rootsIn(page)) watch(root);
-            const found = [];
-            const parts = [];
-            let [length, from, line, deadline] = [0, 0, true, performance.now() + sliceMilliseconds];
             // The first time, the text is sent while it's read.
-            const isFirst = sent === null;
-            let isSame = !isFirst;
-            if (isFirst) version += 1;
-            const own = version;
-            let batch = "";
-            const send = (isLast) => {
-                tell({ replayhost: "text", version: own, from, text: batch, isLast, isNew: true });
-                from += batch.length;
-                batch = "";
-            };
+            const first = segments === null ? startSending(true) : null;
+            const before = segments ?? [];
+            const found = [];
+            let [length, isLine, isSame, deadline] = [0, true, true, performance.now() + sliceMilliseconds];
             for (const node of textsIn(page)) {
                 if (length > lengthMax) break;
-                const text = node ? node.data : line ? "" : "\n";
-                line = !node;
-                if (text) {
-                    if (node) {
-                        isSame &&= sent[found.length] === text && segments[found.length].start === length;
-                        found.push({ node, start: length, length: text.length });
-                        parts.push(text);
-                    }
-                    length += text.length;
-                    if (isFirst) {
-                        batch += text;
-                        if (batch.length > batchCharacters) send(false);
-                    }
+                const text = node ? node.data : isLine ? "" : "\n";
+                isLine = !node;
+                if (node && text) {
+                    const known = before[found.length];
+                    isSame &&= known?.text === text && known.start === length;
+                    found.push({ node, text, start: length });
                 }
+                length += text.length;
+                await first?.add(text);
                 if (performance.now() > deadline) {
                     await pause();
-                    if (check()) return;
                     deadline = performance.now() + sliceMilliseconds;
                 }
+                if (signal.aborted) return;
             }
-            isSame &&= sent.length === parts.length;
+            isSame &&= found.length === before.length;
             segments = found;
-            sent = parts;
-            if (isFirst) send(true);
+            if (first) first.end();
             else if (!isSame) await sendAgain();
         }
 
         async function sendAgain() {
-            version += 1;
-            const own = version;
-            let [batch, from] = ["", 0];
-            for (const [index, { start }] of segments.entries()) {
-                batch += (start > from + batch.length ? "\n" : "") + sent[index];
-                if (batch.length <= batchCharacters) continue;
-                tell({ replayhost: "text", version: own, from, text: batch, isLast: false });
-                from += batch.length;
-                batch = "";
-                await pause();
-                if (check()) return;
+            const sending = startSending(false);
+            let length = 0;
+            for (const { text, start } of segments) {
+                await sending.add((start > length ? "\n" : "") + text);
+                length = start + text.length;
+                if (signal.aborted) return;
             }
-            tell({ replayhost: "text", version: own, from, text: batch, isLast: true });
+            sending.end();
         }
 
+        /** Sends a text in parts, so that neither this window nor the viewer's is busy for long. */
+        function startSending(isNew) {
+            version += 1;
+            const own = version;
+            let [from, rest] = [0, ""];
+            const send = (text, isLast) => {
+                tell({ replayhost: "text", version: own, from, text, isLast, isNew });
+                from += text.length;
+            };
+            return {
+                async add(text) {
+                    rest += text;
+                    while (rest.length > partCharacters) {
+                        send(rest.slice(0, partCharacters), false);
+                        rest = rest.slice(partCharacters);
+                        await pause();
+                    }
+                },
+                end: () => send(rest, true),
+            };
+        }
+
+        /** Measures all texts, first those around the ones that were visible, and tells where the visible ones are. */
         async function measureAll() {
             needsMeasure = false;
+            const known = version;
             let deadline = performance.now() + sliceMilliseconds;
             let measure = createMeasure(view);
             const places = [];
-            for (const { node, start } of segments) {
-                measure.measure(node, (from, to, ...box) => {
-                    if (places.length < placedMax * 6) places.push(start + from, start + to, ...box);
-                });
-                if (performance.now() > deadline) {
-                    await pause();
-                    // The page is moving.
-                    if (check() || needsMeasure) return;
-                    measure = createMeasure(view);
-                    deadline = performance.now() + sliceMilliseconds;
+            let [told, unseen] = [0, 0];
+            const isInterrupted = async () => {
+                await pause();
+                deadline = performance.now() + sliceMilliseconds;
+                return check() || needsMeasure;
+            };
+            for (const index of outwards(center, segments.length)) {
+                const { node, start } = segments[index];
+                unseen += 1;
+                for (const place of measure.places(node)) {
+                    center = index;
+                    unseen = 0;
+                    if (place && places.length < placedMax) places.push([start + place[0], start + place[1], ...place.slice(2)]);
+                    if (performance.now() > deadline && await isInterrupted()) return;
                 }
+                if (performance.now() < deadline) continue;
+                if (places.length > told && unseen > unseenMin) {
+                    told = places.length;
+                    tellPlaces(known, places);
+                }
+                if (await isInterrupted()) return;
+                measure = createMeasure(view);
             }
-            const { clientWidth, clientHeight } = page.scrollingElement ?? page.documentElement;
-            tell({ replayhost: "places", version, places, width: clientWidth || view.innerWidth, height: clientHeight || view.innerHeight,
-                x: view.scrollX, y: view.scrollY });
+            tellPlaces(known, places);
             if (held) hold();
+        }
+
+        function tellPlaces(known, places) {
+            const { clientWidth, clientHeight } = page.scrollingElement ?? page.documentElement;
+            const list = places.toSorted((a, b) => a[0] - b[0]).flat();
+            tell({ replayhost: "places", version: known, places: list, width: clientWidth || view.innerWidth,
+                height: clientHeight || view.innerHeight, x: view.scrollX, y: view.scrollY });
         }
 
         function watch(root) {
@@ -243,12 +275,14 @@ export function createTextReader(tell, replayFrame) {
             const { part, until } = held;
             // The text that has most of it.
             let best = { from: 0, to: 0 };
-            for (const { node, start, length } of segments) {
+            for (const [index, { node, text, start }] of (segments ?? []).entries()) {
                 const from = Math.max(0, part.start - start);
-                const to = Math.min(length, part.end - start, node.data.length);
-                if (to - from > best.to - best.from && node.data.slice(from, to).trim()) best = { node, from, to };
+                const to = Math.min(text.length, part.end - start, node.data.length);
+                if (to - from > best.to - best.from && node.data.slice(from, to).trim()) best = { node, from, to, index };
             }
-            if (best.node) scrollToText(view, best.node, best.from, best.to);
+            if (!best.node) return;
+            center = best.index;
+            scrollToText(view, best.node, best.from, best.to);
             if (page.readyState === "complete" || performance.now() > until) held = null;
         }
 

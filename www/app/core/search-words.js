@@ -65,7 +65,8 @@ export function* wordsIn(text) {
  *
  * @typedef {object} Term
  * @property {string} text as typed
- * @property {{word: string, isJoined: boolean}[]} words folded; `isJoined`: without a space after the one before it
+ * @property {{word: string, isJoined: boolean|undefined}[]} words folded; `isJoined`: whether nothing may be between a
+ *   character and the one before it
  * @property {boolean} isPrefix whether the last word is the beginning of a word
  */
 
@@ -74,7 +75,7 @@ function term(text, isPrefix) {
     let end = -1;
     let wasSingle = false;
     const words = [...wordsIn(text)].map(({ word, start, end: next, isSingle }) => {
-        const isJoined = isSingle && wasSingle && start === end;
+        const isJoined = isSingle && wasSingle ? start === end : undefined;
         [end, wasSingle] = [next, isSingle];
         return { word, isJoined };
     });

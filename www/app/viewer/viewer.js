@@ -114,8 +114,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             else movesLater = count;
         },
         onToolbar: () => toolbar.focus(),
-        onWords: () => marks.focus() || toolbar.focus(),
-        onEscape: () => marks.off(),
+        onWords: () => marks.focus() || toolbar.focus(), onEscape: () => marks.off(),
     });
     const marks = createMarkedWords(agent, stage, () => frame.focus());
     const element = make("div", { class: "viewer" }, toolbar.element, viewerBanner(), hintBar, marks.bar, stage, agent.element);
@@ -130,8 +129,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     let pageTitle = "";
     let wasRestored = false;
     let lateTimer = 0;
-    let retry = () => {};
-    let needsServer = false;
+    let [retry, needsServer] = [() => {}, false];
     // The last report with icons, from the page in the frame.
     let pageIcons = { icons: [], timestamp: "" };
     let expected = noExpectation;

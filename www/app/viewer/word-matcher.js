@@ -33,7 +33,7 @@ export function createMatcher(terms, marksMax) {
             const found = recent[first + index];
             const isLast = index === words.length - 1;
             if (isPrefix && isLast ? !found.word.startsWith(word) : found.word !== word) return Infinity;
-            if (isJoined && found.start !== recent[first + index - 1].end) return Infinity;
+            if (isJoined !== undefined && isJoined !== (found.start === recent[first + index - 1].end)) return Infinity;
         }
         return recent[first].start;
     }
