@@ -154,6 +154,7 @@ TABLES = {
         ({"kind": "collection", "id": "g"}, "https://a.example/?b&c#d", "2024",
          "/?collection=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
         ({"kind": "collection", "id": "g"}, "urn:b", "/?collection=g#url=urn%3Ab&ts="),
+        ({"kind": "collection", "id": "g"}, "urn:b", "2024", 'a&b "c"', "/?collection=g#url=urn%3Ab&ts=2024&words=a%26b%20%22c%22"),
     ],
     ("core/routes", "libraryURL"): [
         ({"tag": ["a & b", "c"]}, "/#tag=a%20%26%20b&tag=c"), ({}, "/#"),
@@ -192,6 +193,8 @@ ROUTES = [
     ("/?archive=http://127.0.0.1:8080/archives/a.wacz#view=pages", {"kind": "archive", "name": "a", "view": "pages", "filter": {}}),
     ("/?archive=/archives/a.wacz#url=http%3A%2F%2Fb.example%2F%23c&ts=2024-01",
      {"kind": "archive", "name": "a", "view": "page", "url": "http://b.example/#c", "timestamp": "202401"}),
+    ("/?archive=/archives/a.wacz#url=urn%3Ab&ts=&words=a%26b%20%22c%22",
+     {"kind": "archive", "name": "a", "view": "page", "url": "urn:b", "timestamp": "", "words": 'a&b "c"'}),
     ("/?collection=g-1#view=other", {"kind": "collection", "name": "g-1", "view": "main"}),
     ("/?group=g-1#view=pages", {"kind": "collection", "name": "g-1", "view": "pages", "filter": {}}),
     ("/?archive=", "no archive given"),

@@ -67,8 +67,10 @@ export function createMarkedWords(agent, stage, focusPage) {
         layer.hidden = !isOn;
         const count = shown?.matcher.marks.length ?? 0;
         const hasMarks = count > 0;
-        previous.disabled = !hasMarks;
-        next.disabled = !hasMarks;
+        for (const button of [previous, next]) {
+            button.disabled = !hasMarks;
+            button.hidden = !hasMarks && shown?.isComplete === true;
+        }
         status.textContent = statusText(count);
     }
 
