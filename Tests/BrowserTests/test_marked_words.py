@@ -305,7 +305,7 @@ def test_large_text(library, page, tmp_path):
     expect(status(page)).to_have_text("1 of 1")
     expect(page.locator(".mark.current")).to_have_count(1)
     parts = page.evaluate("() => parts")
-    assert max(parts) <= 1 << 16 and sum(parts) >= len(line) * 100_000
+    assert max(parts) <= 1 << 16 and sum(parts) >= len(line) * 30_000
     scrolled = Viewer(page).archived_frame.evaluate("() => [scrollY, document.documentElement.scrollHeight - innerHeight]")
     assert scrolled[0] > scrolled[1] * .9
 

@@ -8,7 +8,7 @@ import { createMeasure, rootsIn, scrollToText, textsIn } from "./page-text.js";
 
 const sliceMilliseconds = 10;
 const partCharacters = 1 << 16;
-const lengthMax = 1 << 26;
+const lengthMax = 1 << 25;
 const placedMax = 6000;
 // After so many texts that aren't visible, the others are hardly visible either.
 const unseenMin = 400;

@@ -116,10 +116,11 @@ export function createMarkedWords(agent, stage, focusPage) {
                 arriving = shown = first;
             }
         }
-        if (from !== arriving.length || arriving.isComplete || arriving.length + text.length > textMax) return;
+        if (from !== arriving.length || arriving.isComplete) return;
         arriving.length += text.length;
-        arriving.matcher.add(text, isLast === true);
-        if (isLast === true) complete();
+        const isEnd = isLast === true || arriving.length > textMax;
+        arriving.matcher.add(text, isEnd);
+        if (isEnd) complete();
         showStatus();
     }
 
