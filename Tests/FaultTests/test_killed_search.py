@@ -26,14 +26,18 @@ CONTENTS = """
 
 
 def contents(store):
-    """Returns the rows of the search index, the number of rows of each table, and all words with their frequencies."""
+    """Returns the rows of the search index, the number of rows of each table, all words with their frequencies, and the vocabulary.
+
+    Which lines are beside the content depends on the pages that were read since the last start, so columns aren't compared.
+    """
     with sqlite3.connect(f"file:{store.root}/search.sqlite?mode=ro", uri=True) as database:
         rows = database.execute(CONTENTS).fetchall()
         counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in
                   ("archive", "host", "url", "text", "document", "capture")]
-        database.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, word, col)")
-        terms = database.execute("SELECT term, col, doc, cnt FROM terms ORDER BY term, col").fetchall()
-    return rows, counts, terms
+        database.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, word, row)")
+        terms = database.execute("SELECT term, doc, cnt FROM terms ORDER BY term").fetchall()
+        vocabulary = database.execute("SELECT * FROM vocabulary ORDER BY word").fetchall()
+    return rows, counts, terms, vocabulary
 
 
 def archive(folder, name, word):

@@ -26,15 +26,19 @@ struct DocumentWords: Sendable {
     /// - Parameters:
     ///   - language: The language that the page declares; empty if it declares none.
     ///   - contents: The version of the document; see `SearchSchema`.
+    ///   - spellings: What other documents have noted, which isn't noted again.
     init(
         key: String, title: String, type: String, language: String, _ text: SearchText?, _ folding: WordFolding,
-        contents: Int = SearchSchema.contents
+        contents: Int = SearchSchema.contents, spellings: KnownSpellings = KnownSpellings()
     ) {
         var written: [String: String] = [:]
         func folded(_ text: some Collection<UInt8>) -> String {
             var words: [UInt8] = []
             Array(text).withUnsafeBufferPointer {
-                folding.append($0, to: &words) { Self.note($0, $1, in: &written) }
+                folding.append($0, to: &words) { word, source in
+                    guard !word.elementsEqual(source), spellings.isNew(source) else { return }
+                    Self.note(word, source, in: &written)
+                }
             }
             return String(decoding: words, as: UTF8.self)
         }
@@ -63,7 +67,6 @@ struct DocumentWords: Sendable {
     private static func note(
         _ word: UnsafeBufferPointer<UInt8>, _ source: UnsafeBufferPointer<UInt8>, in written: inout [String: String]
     ) {
-        guard !word.elementsEqual(source) else { return }
         let folded = String(decoding: word, as: UTF8.self)
         guard written[folded] == nil else { return }
         let lower = String(decoding: source, as: UTF8.self).lowercased()
@@ -73,4 +76,18 @@ struct DocumentWords: Sendable {
     private static let wholesMax = 1000
     /// Longer texts have more words than one that is searched as a whole.
     private static let wholeBytesMax = 4 << 10
+}
+
+/// Which words as written were noted lately. Most are on many pages.
+final class KnownSpellings {
+    private var hashes: Set<Int> = []
+
+    func isNew(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(word))
+        if hashes.count == Self.countMax { hashes.removeAll(keepingCapacity: true) }
+        return hashes.insert(hasher.finalize()).inserted
+    }
+
+    private static let countMax = 20_000
 }

@@ -10,9 +10,13 @@ enum FunctionWords {
     static func language(of folded: String) -> String {
         var counts: [String: Int] = [:]
         var total = 0
-        for word in folded.utf8.prefix(bytesRead).split(separator: 0x20) {
-            total += 1
-            for language in languages[Substring(word)] ?? [] { counts[language, default: 0] += 1 }
+        var folded = folded
+        folded.withUTF8 { text in
+            for word in text.prefix(bytesRead).split(separator: 0x20) {
+                total += 1
+                guard let key = Key(word), let languages = languages[key] else { continue }
+                for language in languages { counts[language, default: 0] += 1 }
+            }
         }
         let best = counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
         // In all of these languages, such words are at least a sixth of a text.
@@ -25,8 +29,21 @@ enum FunctionWords {
     private static let bytesRead = 2000
     private static let foundMin = 4
 
-    private static let languages: [Substring: [String]] = byLanguage.reduce(into: [:]) { languages, item in
-        for word in item.value { languages[word, default: []].append(item.key) }
+    /// A short word as a number, which is found faster than a text.
+    private struct Key: Hashable {
+        private var (low, high): (UInt64, UInt64) = (0, 0)
+
+        /// - Returns: `nil` if the word is too long.
+        init?(_ word: some Collection<UInt8>) {
+            guard word.count <= 16 else { return nil }
+            for byte in word { (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(byte)) }
+        }
+    }
+
+    private static let languages: [Key: [String]] = byLanguage.reduce(into: [:]) { languages, item in
+        for word in item.value {
+            if let key = Key(word.utf8) { languages[key, default: []].append(item.key) }
+        }
     }
 
     private static let table = [

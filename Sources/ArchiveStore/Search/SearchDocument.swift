@@ -57,10 +57,12 @@ struct SearchDocument: Sendable {
 
     /// - Parameter text: The part of the page's text; `nil` if it has none.
     init(
-        _ page: SourcePage, key: String, _ content: PageContent, _ text: SearchText?, _ folding: WordFolding
+        _ page: SourcePage, key: String, _ content: PageContent, _ text: SearchText?, _ folding: WordFolding,
+        _ spellings: KnownSpellings
     ) throws {
         (title, type, language) = Self.described(page, content)
-        words = DocumentWords(key: key, title: title, type: type, language: language, text, folding)
+        words = DocumentWords(
+            key: key, title: title, type: type, language: language, text, folding, spellings: spellings)
         self.text = try text.map(Text.init)
     }
 

@@ -6,6 +6,7 @@ final class TextWork {
     let archive: Archive
     private let limits: PageTextLimits
     private let folding = WordFolding()
+    private let spellings = KnownSpellings()
     /// What large records contain, so that they are read once for all pages that show them.
     private var knownRecords: [RecordPlace: (content: PageContent, texts: [SearchDocument.Text])] = [:]
 
@@ -71,7 +72,7 @@ final class TextWork {
         var content = try StoreError.refusingDamage {
             try reader.read(page, known: { knownRecords[$0] != nil }) { content, part in
                 guard saver.size < limits.indexed else { return false }
-                return try add(SearchDocument(page, key: key, content, SearchText(part), folding))
+                return try add(SearchDocument(page, key: key, content, SearchText(part), folding, spellings))
             }
         }
         if isRemoved { return false }
@@ -81,7 +82,7 @@ final class TextWork {
         } else if let record = content.record, knownRecords.count < Self.knownRecordsMax {
             knownRecords[record] = (content, texts)
         }
-        if texts.isEmpty { _ = try add(SearchDocument(page, key: key, content, nil, folding)) }
+        if texts.isEmpty { _ = try add(SearchDocument(page, key: key, content, nil, folding, spellings)) }
         if isRemoved { return false }
         saver.progress.count(content.missing, at: page.position)
         return true
@@ -138,8 +139,8 @@ struct PageSaver {
 
     func wait() { saving?.wait() }
 
-    /// Larger transactions are hardly faster, and a stop loses more.
-    private static let batchBytesMax = 2 << 20
+    /// Larger transactions need more memory, and a stop loses more. Smaller ones write each word more often.
+    private static let batchBytesMax = 4 << 20
 }
 
 /// The pages of an archive, one by one.
