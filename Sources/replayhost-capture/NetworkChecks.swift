@@ -65,8 +65,11 @@ struct NetworkChecks {
                 ["--silent", "--show-error", "--fail", "--noproxy", "*", "--max-time", "60", "--output", "/dev/null"]
                     + trust + ["\(address)/health"])
         } catch let error as StoreError {
+            // The IP address works without the name.
+            let isName = error.what.contains("resolve host")
             return Check(
-                name: "network", verdict: .bad, what: "\(address): \(error.what)", hint: Self.hint(error.what))
+                name: "network", verdict: isName ? .warning : .bad, what: "\(address): \(error.what)",
+                hint: Self.hint(error.what))
         }
         return Check(
             name: "network", verdict: .good, what: "\(address) answers this computer",

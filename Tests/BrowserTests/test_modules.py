@@ -154,7 +154,9 @@ TABLES = {
         ({"kind": "collection", "id": "g"}, "https://a.example/?b&c#d", "2024",
          "/?collection=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
         ({"kind": "collection", "id": "g"}, "urn:b", "/?collection=g#url=urn%3Ab&ts="),
-        ({"kind": "collection", "id": "g"}, "urn:b", "2024", 'a&b "c"', "/?collection=g#url=urn%3Ab&ts=2024&words=a%26b%20%22c%22"),
+    ],
+    ("core/search-words", "withWords"): [
+        ("/?collection=g#url=urn%3Ab&ts=", 'a&b "c"', "/?collection=g#url=urn%3Ab&ts=&words=a%26b%20%22c%22"), ("/?archive=a", "", "/?archive=a"),
     ],
     ("core/routes", "libraryURL"): [
         ({"tag": ["a & b", "c"]}, "/#tag=a%20%26%20b&tag=c"), ({}, "/#"),

@@ -98,6 +98,9 @@ def test_users_see_only_what_is_theirs(home, website):
         assert (status, answer["detail"]) == (404, "Download not found"), path
     for query in ["", "?username=ana", "?q=theirs"]:
         assert home.ask(home.ben, "GET", f"/history{query}")[1] == []
+    health = home.ask(home.ben, "GET", "/health")[1]
+    assert health["database"]["total_downloads"] == health["queue"]["queued"] + health["queue"]["running"] == 0
+    assert home.ask(home.ana, "GET", "/health")[1]["database"]["total_downloads"] == len(home.ask(home.ana, "GET", "/history")[1]) > 0
     assert home.ask(home.ben, "GET", "/users")[1] == [] or [user["username"] for user in home.ask(home.ben, "GET", "/users")[1]] == ["ben"]
     assert identifier in {row["download_id"] for row in home.ask(home.any, "GET", "/history?limit=100")[1]}
     # The same URL by another user is another download.

@@ -51,9 +51,9 @@ struct SnippetFinder {
     /// - Parameter text: Valid UTF-8.
     func snippet(of text: [UInt8]) -> Snippet {
         let matches = text.withUnsafeBufferPointer(find)
-        let shown = bestWindow(matches)
+        let shown = text.withUnsafeBufferPointer { bestWindow(matches, $0) }
         let first = shown.first?.range.lowerBound ?? 0
-        let start = Self.wordStart(in: text, near: max(0, first - Self.bytesBefore))
+        let start = Self.start(in: text, before: first)
         let last = max(shown.last?.range.upperBound ?? 0, start + Self.bytesMax)
         let end = Self.wordEnd(in: text, near: min(text.count, last))
         var snippet = Snippet()
@@ -74,17 +74,23 @@ struct SnippetFinder {
         let range: Range<Int>
     }
 
-    /// Returns matches in order, up to the first window that has all terms.
+    /// Returns matches in order, up to the first window in a sentence that has all terms, or to the last of several others.
     private func find(_ text: UnsafeBufferPointer<UInt8>) -> [Match] {
         var progress = Array(repeating: (count: 0, start: 0), count: terms.count)
         var matches: [Match] = []
+        var windowsLeft = Self.windowsMax
         var isEnough = false
+        /// Adds a match, and finds out whether it completes a window that is good enough.
+        func add(_ match: Match) {
+            matches.append(match)
+            if hasAll(matches) { windowsLeft -= Self.isInSentence(match.range, text) ? windowsLeft : 1 }
+            isEnough = isEnough || windowsLeft <= 0 || matches.count >= Self.matchesMax
+        }
         folding.forEachWord(in: text) { word, range in
             let others = forms.isEmpty ? nil : forms[Array(word)]
             for (number, words) in wordsOfTerms.enumerated() {
                 if others?.contains(number) == true {
-                    matches.append(Match(term: number, range: range))
-                    isEnough = isEnough || matches.count >= Self.matchesMax || hasAll(matches)
+                    add(Match(term: number, range: range))
                     continue
                 }
                 var count = progress[number].count
@@ -99,8 +105,7 @@ struct SnippetFinder {
                 progress[number].count = count + 1
                 guard count + 1 == words.count else { continue }
                 progress[number].count = 0
-                matches.append(Match(term: number, range: progress[number].start..<range.upperBound))
-                isEnough = isEnough || matches.count >= Self.matchesMax || hasAll(matches)
+                add(Match(term: number, range: progress[number].start..<range.upperBound))
             }
             return !isEnough || range.upperBound < (matches.last?.range.upperBound ?? 0) + Self.bytesMax
         }
@@ -118,12 +123,14 @@ struct SnippetFinder {
         return Set(near.map(\.term)).count == terms.count
     }
 
-    /// Returns the matches of the window with the most different terms; of equal ones, the first.
-    private func bestWindow(_ matches: [Match]) -> [Match] {
-        var best: (count: Int, start: Int) = (0, 0)
+    /// Returns the matches of the window with the most different terms; of equal ones, the first in a sentence.
+    private func bestWindow(_ matches: [Match], _ text: UnsafeBufferPointer<UInt8>) -> [Match] {
+        var best: (score: Int, start: Int) = (0, 0)
         for start in matches.indices {
             let count = Set(window(matches, from: start).map(\.term)).count
-            if count > best.count { best = (count, start) }
+            guard 2 * count + 1 > best.score else { continue }
+            let score = 2 * count + (Self.isInSentence(matches[start].range, text) ? 1 : 0)
+            if score > best.score { best = (score, start) }
         }
         return matches.isEmpty ? [] : Array(window(matches, from: best.start))
     }
@@ -132,6 +139,23 @@ struct SnippetFinder {
         matches[start...].prefix(Self.windowMatchesMax).prefix {
             $0.range.upperBound - matches[start].range.lowerBound <= Self.bytesMax
         }
+    }
+
+    /// Whether a match is in a line as long as a sentence. Menus and titles are shorter.
+    private static func isInSentence(_ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let before = text[..<range.lowerBound].suffix(sentenceMin).reversed().prefix { $0 != 0x0A }.count
+        let after = text[range.lowerBound...].prefix(sentenceMin).prefix { $0 != 0x0A }.count
+        return before + after >= sentenceMin
+    }
+
+    /// Returns where a snippet starts: at the start of the line, or of a word a little before the first match.
+    private static func start(in text: [UInt8], before first: Int) -> Int {
+        let near = max(0, first - bytesBefore)
+        if let lineEnd = text[near..<first].lastIndex(of: 0x0A) {
+            let line = text[(lineEnd + 1)...].prefix(sentenceMin).prefix { $0 != 0x0A }
+            if line.count == sentenceMin { return lineEnd + 1 }
+        }
+        return wordStart(in: text, near: near)
     }
 
     private static func wordStart(in text: [UInt8], near position: Int) -> Int {
@@ -155,6 +179,9 @@ struct SnippetFinder {
     private static let bytesBefore = 60
     private static let bytesMax = 240
     private static let matchesMax = 2000
+    /// How many windows are looked at for one in a sentence.
+    private static let windowsMax = 20
+    private static let sentenceMin = 80
     private static let windowMatchesMax = 40
 }
 

@@ -8,7 +8,7 @@ struct HealthRoute: Sendable {
     let service: CaptureService
 
     func respond(_ call: CaptureRoutes.Call) async throws -> Response {
-        let (total, queue) = try await counts()
+        let (total, queue) = try await counts(of: call.caller.user)
         let database = CaptureHealth.Database(connected: true, totalDownloads: total)
         guard call.caller.role != .stranger else {
             return try JSONAnswer.response(PublishedHealth(timestamp: QueueTime.text(), database: database))
@@ -22,11 +22,16 @@ struct HealthRoute: Sendable {
     }
 
     /// Counts the downloads.
-    func counts() async throws -> (total: Int, queue: CaptureHealth.Queue) {
+    ///
+    /// - Parameter user: Whose downloads; `nil` for those of all users.
+    func counts(of user: Username? = nil) async throws -> (total: Int, queue: CaptureHealth.Queue) {
         let waitingFor = service.runner.waitingFor
         return try await service.queue.database.read { database in
             func count(_ condition: String) throws -> Int {
-                try Int.fetchOne(database, sql: "SELECT count(*) FROM downloads WHERE \(condition)") ?? 0
+                try Int.fetchOne(
+                    database,
+                    sql: "SELECT count(*) FROM downloads WHERE \(condition) AND (?1 IS NULL OR username = ?1)",
+                    arguments: [user?.text]) ?? 0
             }
             let queue = CaptureHealth.Queue(
                 queued: try count("status = 'pending'"), running: try count("status = 'downloading'"),

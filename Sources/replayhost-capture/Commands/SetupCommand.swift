@@ -57,7 +57,7 @@ struct SetupCommand: AsyncParsableCommand {
             return Terminal.write(
                 Terminal.json(SetupAnswer(made.key, secret: made.text, payload)))
         }
-        try show(payload, connection)
+        try show(payload, connection, made.key)
     }
 
     private static let noNetwork = CommandError(
@@ -89,8 +89,8 @@ struct SetupCommand: AsyncParsableCommand {
 
     private func confirms() throws -> Bool {
         Terminal.writeError(
-            "So far, only programs on this computer can connect to the server. Devices would connect by https, and, if they "
-                + "can't, by http, which isn't encrypted.")
+            "So far, only programs on this computer can connect to the server. Without a key, other devices can't see or save "
+                + "anything. They connect by https; old apps can use http, which isn't encrypted.")
         guard
             let answer = Terminal.answer(
                 to: "Let devices on your network connect, each with a key? [y/N]")
@@ -127,10 +127,11 @@ struct SetupCommand: AsyncParsableCommand {
             try Data(QRCode(text).png()).write(to: URL(fileURLWithPath: path), options: .atomic)
             // The image contains the key.
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            common.note("Wrote \(Terminal.safe(path)).")
         }
     }
 
-    private func show(_ payload: QRPayload, _ connection: ConnectionInfo) throws {
+    private func show(_ payload: QRPayload, _ connection: ConnectionInfo, _ key: KeyDescription) throws {
         let isColoured = isatty(STDOUT_FILENO) == 1
         let place = connection.lan.url ?? ""
         Terminal.write("For apps that scan the code of a Video Download Server:")
@@ -160,6 +161,6 @@ struct SetupCommand: AsyncParsableCommand {
             Terminal.write("The server doesn't run: start it with `replayhost-capture serve`.")
         }
         Terminal.write(
-            "Nothing shows the key again. To end it: replayhost-capture keys revoke \(Terminal.quoted(name))")
+            "Nothing shows the key again. To end it: replayhost-capture keys revoke \(key.id)")
     }
 }

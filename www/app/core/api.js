@@ -43,11 +43,8 @@ export * from "./library-api.js";
  *   otherArchives?: {id: string, title: string, originalName: string, verification?: Summary}[]}} Hit
  * @typedef {{value: string, count: number, title?: string}} FacetCount
  * @typedef {{hits: Hit[], total: number, totalIsMinimum: boolean, next?: string, unknown: string[], invalidFilters: string[],
- *   suggestion?: {query: string, total: number, totalIsMinimum: boolean, isApplied: boolean},
- *   alternatives?: {parts: OtherSearch[], withoutFilter: OtherSearch[]},
  *   coverage: {complete: number, pending: number, rebuildReason?: string}, facets?: {archives: FacetCount[],
  *   sites: FacetCount[], years: FacetCount[], types: FacetCount[], languages: FacetCount[], isPartial: boolean}}} Results
- * @typedef {{part: string, query: string, total: number, totalIsMinimum: boolean}} OtherSearch
  * @typedef {{kind: "page"|"site"|"url"|"archive", text: string, url?: string, archive?: string,
  *   timestamp?: string}} Suggestion
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,

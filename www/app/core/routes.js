@@ -1,5 +1,6 @@
 /** Reads and makes the URLs of the app, which `route-types.js` lists. */
 
+const hint = "use a path such as /archives/NAME.wacz";
 /** The filters of a search, in the order in which they're shown. */
 export const searchFilters = ["in", "collection", "site", "type", "lang", "after", "before"];
 const libraryFilters = ["q", "site", "year", "state", "sort", "as"];
@@ -25,20 +26,20 @@ const tabFilters = {
  */
 export function archiveName(address, base) {
     if (typeof address !== "string" || address === "") {
-        throw new Error("no archive given; use a path such as /archives/NAME.wacz");
+        throw new Error(`no archive given; ${hint}`);
     }
     let url;
     try {
         url = new URL(address, base.href);
     } catch {
-        throw new Error(`"${address}" isn't a valid URL; use a path such as /archives/NAME.wacz`);
+        throw new Error(`"${address}" isn't a valid URL; ${hint}`);
     }
     if (url.protocol !== base.protocol || url.port !== base.port || !isControlHost(url.hostname)) {
         throw new Error(`"${address}" is on another host; only archives in this library (${base.host}) can be opened`);
     }
     const match = /^\/archives\/([^/]+)\.wacz$/.exec(url.pathname);
     if (!match) {
-        throw new Error(`"${address}" isn't the path of an archive; use a path such as /archives/NAME.wacz`);
+        throw new Error(`"${address}" isn't the path of an archive; ${hint}`);
     }
     try {
         return decodeURIComponent(match[1]);
@@ -156,9 +157,8 @@ export function encoded(parameters) {
  * @param {import("./route-types.js").Target} target
  * @param {string} url as captured
  * @param {string} [timestamp]
- * @param {string} [words] to mark in the page
  * @returns {string}
  */
-export function pageURL(target, url, timestamp = "", words = "") {
-    return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}${words && `&words=${encodeURIComponent(words)}`}`;
+export function pageURL(target, url, timestamp = "") {
+    return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
 }

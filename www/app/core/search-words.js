@@ -139,3 +139,10 @@ export function wordsToMark(search, snippet) {
     }
     return terms.map(written).join(" ").slice(0, charactersMax);
 }
+
+/**
+ * @param {string} address the URL of a page in the viewer
+ * @param {string} words to mark in the page
+ * @returns {string} the URL with the words
+ */
+export const withWords = (address, words) => (words ? `${address}&words=${encodeURIComponent(words)}` : address);

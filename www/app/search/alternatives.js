@@ -6,8 +6,16 @@ import { searchURL } from "../core/routes.js";
 const shownMax = 100;
 
 /**
+ * What the results of a search have besides its hits.
+ *
+ * @typedef {{part: string, query: string, total: number, totalIsMinimum: boolean}} OtherSearch
+ * @typedef {import("../core/api.js").Results & {suggestion?: {query: string, total: number, totalIsMinimum: boolean,
+ *   isApplied: boolean}, alternatives?: {parts: OtherSearch[], withoutFilter: OtherSearch[]}}} Results
+ */
+
+/**
  * @param {Object<string, string>} search
- * @param {import("../core/api.js").Results} found
+ * @param {Results} found
  * @returns {HTMLElement[]} nothing if there is no other spelling
  */
 export function spelling(search, { suggestion }) {
@@ -21,7 +29,7 @@ export function spelling(search, { suggestion }) {
 
 /**
  * @param {Object<string, string>} search that finds nothing
- * @param {import("../core/api.js").Results} found
+ * @param {Results} found
  * @param {boolean} isFiltered
  * @returns {HTMLElement[]} which words aren't on any page, and what finds pages instead
  */

@@ -5,7 +5,7 @@ import { trustMark, trustOf } from "../components/trust-mark.js";
 import { day } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
-import { wordsToMark } from "../core/search-words.js";
+import { withWords, wordsToMark } from "../core/search-words.js";
 import { plainURL } from "../core/text.js";
 import { timeOf } from "../core/times.js";
 
@@ -20,14 +20,14 @@ export function hitRow({ archive, url, timestamp, title, snippet, captures, year
     const words = wordsToMark(search, snippet);
     const shownURL = plainURL(url, 400);
     return make("li", {},
-        make("h2", {}, make("a", { href: pageURL(target, url, timestamp, words), dir: "auto", text: plain(title, 300) || shownURL || archive }), type === "pdf" && " ",
+        make("h2", {}, make("a", { href: withWords(pageURL(target, url, timestamp), words), dir: "auto", text: plain(title, 300) || shownURL || archive }), type === "pdf" && " ",
             type === "pdf" && make("span", { class: "kind", text: "PDF" })),
         make("p", { class: "url", dir: "ltr", text: shownURL }),
         snippet.length > 0 && make("p", { class: "snippet", dir: "auto" },
             ...snippet.map(({ text, match }) => (match ? make("mark", { text }) : text))),
         make("p", { class: "quiet" },
             make("a", { href: tabURL(target), dir: "auto", text: names.get(archive) ?? archive }),
-            otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, names, (id) => pageURL({ kind: "archive", id }, url, timestamp, words)),
+            otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, names, (id) => withWords(pageURL({ kind: "archive", id }, url, timestamp), words)),
             " · ", captured(captures, years, timestamp), " ",
             trustMark(verification, { target, isInList: true })));
 }

@@ -8,7 +8,7 @@
 import { announce, make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
-import { termsOf } from "../core/search-words.js";
+import { termsOf, withWords } from "../core/search-words.js";
 import { isSingleKey } from "../components/shortcuts.js";
 import { drawMarks, readPlaces } from "./mark-layer.js";
 import { createMatcher } from "./word-matcher.js";
@@ -212,10 +212,11 @@ export function createMarkedWords(agent, stage, focusPage) {
         mark,
         focus: focusBar,
 
-        /** @returns {string} the words, as a search; empty if none are marked */
-        get words() {
-            return words;
-        },
+        /**
+         * @param {string} address the URL of a page in the viewer
+         * @returns {string} with the words that are marked
+         */
+        withWords: (address) => withWords(address, words),
 
         off: () => !bar.hidden && off(),
 

@@ -162,7 +162,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         toolbar.setURL(state.url);
         showTitle();
         if (panel && panel !== before.panel) introduce(panel);
-        if (visible && state.url) steps.make(pageURL(archive, addressOf(state), state.timestamp, marks.words), made);
+        if (visible && state.url) steps.make(marks.withWords(pageURL(archive, addressOf(state), state.timestamp)), made);
     }
 
     /** Nothing of the previous page stays: the icon, what screen readers were told, and the focus. */

@@ -7,7 +7,7 @@ addMessages({
     "capture.ago.minutes": "{n} min ago",
     "capture.ago.now": "just now",
     "capture.connect.connect": "Connect",
-    "capture.connect.hint": "Run <code>replayhost-capture setup</code> on the computer with the library. It shows a code for your camera, and the key.",
+    "capture.connect.hint": "Run <code>replayhost-capture setup --name \"My phone\"</code> on the computer with the library. It shows a code for your camera, and the key.",
     "capture.connect.key": "Key",
     "capture.connect.no-key": "This isn’t a key. Copy all of it.",
     "capture.connect.text": "This device needs a key to save URLs.",
