@@ -71,12 +71,7 @@ struct TextCollector {
         // Headings are also part of the text, so that phrases and snippets are complete.
         if place == .heading, part.headings.count < Self.headingsBytesMax { part.headings += line + [0x0A] }
         if place == .besideContent {
-            let range = part.body.count..<part.body.count + line.count + 1
-            if let last = part.beside.last, last.upperBound == range.lowerBound {
-                part.beside[part.beside.count - 1] = last.lowerBound..<range.upperBound
-            } else {
-                part.beside.append(range)
-            }
+            part.beside.join(part.body.count..<part.body.count + line.count + 1)
         }
         add(line + [0x0A])
     }
@@ -117,4 +112,15 @@ struct TextCollector {
 
     private static let headingsBytesMax = 256 << 10
     private static let wordBytesMax = 4096
+}
+
+extension [Range<Int>] {
+    /// Appends a range that doesn't start before the last one. Ranges that touch or overlap become one.
+    mutating func join(_ range: Range<Int>) {
+        if let last, range.lowerBound <= last.upperBound {
+            self[count - 1] = last.lowerBound..<Swift.max(last.upperBound, range.upperBound)
+        } else {
+            append(range)
+        }
+    }
 }

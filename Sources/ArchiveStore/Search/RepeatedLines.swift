@@ -36,14 +36,11 @@ final class RepeatedLines {
             let line = start..<position + 1
             start = position + 1
             guard isRepeated(part.body[line], in: &site) else { continue }
-            if let last = found.last, last.upperBound == line.lowerBound {
-                found[found.count - 1] = last.lowerBound..<line.upperBound
-            } else {
-                found.append(line)
-            }
+            found.join(line)
         }
         guard !found.isEmpty else { return }
-        part.beside = Self.union(part.beside, found)
+        let all = (part.beside + found).sorted { $0.lowerBound < $1.lowerBound }
+        part.beside = all.reduce(into: []) { $0.join($1) }
     }
 
     private func isRepeated(_ line: ArraySlice<UInt8>, in site: inout Site) -> Bool {
@@ -59,17 +56,6 @@ final class RepeatedLines {
             site.lines[hash] = count
         }
         return site.pages >= Self.pagesMin && count.pages * 2 > site.pages
-    }
-
-    /// Returns the union of ordered ranges.
-    private static func union(_ one: [Range<Int>], _ other: [Range<Int>]) -> [Range<Int>] {
-        (one + other).sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { union, range in
-            if let last = union.last, range.lowerBound <= last.upperBound {
-                union[union.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
-            } else {
-                union.append(range)
-            }
-        }
     }
 
     /// With fewer pages, what they have in common can be content.

@@ -84,7 +84,7 @@ struct SearchText {
         var beside: [Range<Int>] = []
         var position = 0
         // Pieces can change their size.
-        for range in part.beside where !part.isAllBeside {
+        for range in part.isAllBeside ? [] : part.beside {
             body += Self.valid(part.body[position..<range.lowerBound])
             let start = body.count
             body += Self.valid(part.body[range])
