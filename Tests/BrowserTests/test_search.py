@@ -282,7 +282,7 @@ def test_hostile_texts_stay_text(library, page):
     expect(page.get_by_role("option", name=HOSTILE).first).to_be_visible()
     words = f"{HOSTILE} \u202e \" ' & # % +"
     page.goto(f"{library.home}/#search={quote(words, safe='')}&in={quote(HOSTILE)}&site={quote(HOSTILE)}")
-    expect(page.get_by_text("There is no archive or collection")).to_contain_text(HOSTILE)
+    expect(page.get_by_text("No archive or collection in your library has this ID")).to_contain_text(HOSTILE)
     expect(field(page)).to_have_value(words)
     page.reload()
     expect(field(page)).to_have_value(words)
@@ -321,7 +321,7 @@ def test_archives_that_are_not_indexed_are_counted(library, page):
     page.goto(f"{library.home}/#search=limpet")
     note = page.locator(".coverage")
     expect(note.locator("span")).to_have_text(
-        "Not searched yet: 2 archives are still being indexed. The search index is being rebuilt: its file was damaged.")
+        "2 archives aren't fully indexed yet, so pages can be missing. The search index is being rebuilt: its file was damaged.")
     expect(page.get_by_role("button", name="Search again")).to_be_hidden()
     page.unroute("**/api/search?**")
     library.change("PATCH", "/api/archives/reef", {"notes": "So that an event is sent."})
@@ -434,6 +434,8 @@ def test_parts_of_an_empty_search_are_offered(library, page):
     expect(found.locator(".instead li")).to_have_text(["quokkaword 50 pages"])
     found.get_by_role("link", name="quokkaword").click()
     summary(page, "50 pages")
+    page.goto(f"{library.home}/#search=quokkaword+qqqqqqqq+type:html")
+    expect(found).to_contain_text("With these filters, no page has “qqqqqqqq”.")
 
 
 def test_filter_that_empties_a_search_is_named(library, page):
@@ -443,6 +445,6 @@ def test_filter_that_empties_a_search_is_named(library, page):
     found.get_by_role("link", name="Without filters").click()
     summary(page, "50 pages")
     page.goto(f"{library.home}/#search=quokkaword+type:pdf")
-    expect(found.locator(".instead li")).to_have_text(["Of all types 50 pages"])
-    found.get_by_role("link", name="Of all types").click()
+    expect(found.locator(".instead li")).to_have_text(["Of any type 50 pages"])
+    found.get_by_role("link", name="Of any type").click()
     summary(page, "50 pages")

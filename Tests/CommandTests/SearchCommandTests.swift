@@ -57,7 +57,7 @@ struct SearchCommandTests {
         #expect(result.code == 0 && result.output.isEmpty)
         #expect(
             result.errors.hasSuffix(
-                "warning: 1 archive isn't indexed yet, so the text of its pages can't be found; run `replayhost jobs run`\n"
+                "warning: 1 archive isn't fully indexed yet, so pages can be missing; run `replayhost jobs run`\n"
             ))
     }
 
@@ -80,8 +80,8 @@ struct SearchCommandTests {
         #expect(
             result.errorLines == [
                 "No pages found.", "\(limpets) pages with: limpet",
-                "\"after:soon\" isn't a valid filter, so it was searched as words.",
-                "\"type:doc\" isn't a valid filter, so it was searched as words.",
+                "\"after:soon\" isn't a valid filter, so it was taken as words.",
+                "\"type:doc\" isn't a valid filter, so it was taken as words.",
             ])
     }
 

@@ -149,13 +149,14 @@ final class PageTextReader {
     /// Reads the text of a page. Errors in the archive are the reason why there is none.
     ///
     /// - Parameters:
+    ///   - key: Of the page's URL.
     ///   - known: The records whose text isn't needed again. If the page shows one of them, it is returned.
     ///   - sink: Receives the parts of the text.
     /// - Throws: What `sink` throws; `WebArchiveError` `io`; `StoreError` if the archive's file is unavailable.
-    func read(_ page: SourcePage, known: (RecordPlace) -> Bool, sink: Sink) throws -> PageContent {
+    func read(_ page: SourcePage, key: String, known: (RecordPlace) -> Bool, sink: Sink) throws -> PageContent {
         guard archive.entry.indexesText else { return PageContent(missing: .off) }
         guard page.text != nil || !isAtLimit else { return PageContent(missing: .archiveLimit) }
-        repeatedLines.begin(page)
+        repeatedLines.begin(key)
         return try withoutActuallyEscaping(sink) { sink in
             try read(page, known, PageTextParts(repeatedLines, sink))
         }

@@ -17,9 +17,8 @@ final class RepeatedLines {
     private var site = ""
     private var isCounted = false
 
-    /// Begins a page. Its parts follow.
-    func begin(_ page: SourcePage) {
-        let key = SURT.key(for: page.url)
+    /// Begins the page with this key. Its parts follow.
+    func begin(_ key: String) {
         site = SearchSite.host(ofKey: key)
         isCounted = known.count < Self.pagesMax && known.insert(key.hashValue).inserted
         guard isCounted, sites[site] != nil || sites.count < Self.sitesMax else { return }

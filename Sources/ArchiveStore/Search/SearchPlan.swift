@@ -8,7 +8,7 @@ struct SearchPlan {
     private let query: SearchQuery
     private let languages: [String]
     /// Words that a page need not have.
-    private let optional: Set<String>
+    let optional: Set<String>
 
     init(_ query: SearchQuery, _ database: Database) throws {
         self.query = query
@@ -17,9 +17,14 @@ struct SearchPlan {
         exact = query.expression(without: optional)
     }
 
+    /// The words and phrases that a page has to have.
+    var needed: [SearchQuery.Term] {
+        query.terms.filter { $0.typed == nil || !optional.contains($0.words[0]) }
+    }
+
     /// Returns a query that also finds other forms of the words, and the forms by folded word; `nil` if there are none.
     func wider(_ database: Database) throws -> (expression: MatchExpression, forms: [String: [String]])? {
-        let terms = query.terms.filter { $0.typed != nil && !optional.contains($0.words[0]) }.prefix(Self.wordsMax)
+        let terms = needed.filter { $0.typed != nil }.prefix(Self.wordsMax)
         guard !terms.isEmpty else { return nil }
         let finder = WordForms(database, languages)
         var alternatives: [SearchQuery.Term: MatchExpression] = [:]

@@ -86,6 +86,12 @@ package struct SearchQuery: Sendable, Hashable {
         groups.isEmpty && facets.isEmpty && archives.isEmpty && collections.isEmpty && after == nil && before == nil
     }
 
+    /// Whether it has filters, typed or not.
+    var isFiltered: Bool {
+        !facets.isEmpty || !excludedFacets.isEmpty || !archives.isEmpty || !collections.isEmpty || after != nil
+            || before != nil
+    }
+
     /// Parses what a person typed.
     ///
     /// - Throws: `StoreError` `invalidQuery` if it is too long.
@@ -129,7 +135,7 @@ package struct SearchQuery: Sendable, Hashable {
     package mutating func restrict(sites: [String] = [], types: [String] = [], languages: [String] = []) {
         facets.formUnion(sites.map { .site(SearchSite.host(of: $0)) })
         facets.formUnion(types.map { .type($0.lowercased()) })
-        facets.formUnion(languages.map { .language($0.lowercased()) })
+        facets.formUnion(languages.map { .language(Self.primaryLanguage($0)) })
     }
 
     /// Restricts the search to a span of time. Each text has 4 to 14 digits, optionally with `-`.
@@ -205,7 +211,11 @@ package struct SearchQuery: Sendable, Hashable {
             let types = values.map { $0.lowercased() }
             guard Set(types).isSubset(of: Self.types) else { return false }
             for type in types { add(.type(type), token) }
-        case "lang", "language": for value in values { add(.language(value.lowercased()), token) }
+        case "lang", "language":
+            let languages = values.map(Self.primaryLanguage)
+            // ISO 639 has codes of two and three letters (RFC 5646, section 2.2.1).
+            guard languages.allSatisfy({ $0.wholeMatch(of: /[a-z]{2,3}/) != nil }) else { return false }
+            for language in languages { add(.language(language), token) }
         case "in" where !token.isExcluded: archives += values
         case "collection" where !token.isExcluded: collections += values
         case "after" where !token.isExcluded: return restrict(after: String(token.text))
@@ -263,6 +273,11 @@ package struct SearchQuery: Sendable, Hashable {
     /// Matches documents with one of the facets; `nil` if there are none.
     private static func expression(_ facets: Set<Facet>) -> MatchExpression? {
         .any(facets.map(\.word).sorted().map { MatchExpression(phrase: $0) })
+    }
+
+    /// The subtag that the index has: `de` for `de-AT`.
+    private static func primaryLanguage(_ tag: String) -> String {
+        String(tag.lowercased().prefix { $0 != "-" && $0 != "_" })
     }
 
     private static func time(_ text: String) -> String? { URLFilter.time(text)?.digits14 }

@@ -54,6 +54,8 @@ package struct SearchResults: Sendable, Encodable {
     package var unknown: [String] = []
     /// Filters that were searched as words, since their value isn't valid.
     package var invalidFilters: [String] = []
+    /// Folded words of the search that say little, such as "how" and "the": a page need not have them.
+    package var optionalWords: [String] = []
     /// Another spelling, if it finds pages; `nil` if there is none.
     package var suggestion: Suggestion?
     /// What finds pages when the search finds none; `nil` if it finds some.
@@ -85,6 +87,8 @@ package struct SearchResults: Sendable, Encodable {
         package var parts: [Search] = []
         /// The search without one of its filters, or without all.
         package var withoutFilter: [Search] = []
+        /// Whether the search has filters.
+        package var isFiltered: Bool
     }
 }
 

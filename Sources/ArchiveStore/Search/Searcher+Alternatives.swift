@@ -54,7 +54,7 @@ extension Searcher {
             let found = try pageCount(query, among: archives)
             return .init(part: part, query: query.text, total: found.count, totalIsMinimum: found.isMinimum)
         }
-        var found = SearchResults.Alternatives()
+        var found = SearchResults.Alternatives(isFiltered: query.isFiltered)
         if query.groups.count > 1 {
             for group in query.groups.prefix(Self.wordsMax) {
                 let part = group.map { String($0.source) }.joined(separator: " OR ")

@@ -38,6 +38,7 @@ package struct Searcher: Sendable {
             guard !scope.isNowhere else { return }
             let count = offset + limit + 1
             let plan = try SearchPlan(query, database)
+            results.optionalWords = plan.optional.sorted()
             var found = try documents(plan.exact, scope, database, count: count)
             (results.total, results.totalIsMinimum) = try total(plan.exact, scope, database, found.count)
             var forms: [String: [String]] = [:]
@@ -53,7 +54,7 @@ package struct Searcher: Sendable {
                 (results.total, results.totalIsMinimum) = try total(wider.expression, scope, database, found.count)
             }
             let shown = found.dropFirst(offset).prefix(limit)
-            let finder = SnippetFinder(query.terms, forms: forms, folding: WordFolding())
+            let finder = SnippetFinder(plan.needed, forms: forms, folding: WordFolding())
             results.hits = try shown.compactMap { try hit($0, scope, database, finder) }
             if found.count > offset + limit { results.next = String(offset + limit) }
         }

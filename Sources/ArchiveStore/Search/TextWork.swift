@@ -70,7 +70,7 @@ final class TextWork {
             return !isRemoved
         }
         var content = try StoreError.refusingDamage {
-            try reader.read(page, known: { knownRecords[$0] != nil }) { content, part in
+            try reader.read(page, key: key, known: { knownRecords[$0] != nil }) { content, part in
                 guard saver.size < limits.indexed else { return false }
                 return try add(SearchDocument(page, key: key, content, SearchText(part), folding, spellings))
             }

@@ -184,7 +184,7 @@ struct DoctorCommand: ParsableCommand {
         guard coverage.pending > 0 else {
             return Check(name: "search", verdict: .good, what: "the text of all archives is indexed")
         }
-        let reason = coverage.rebuildReason.map { "the index is made again, since \($0); " } ?? ""
+        let reason = coverage.rebuildReason.map { "the index is being rebuilt, since \($0); " } ?? ""
         return Check(
             name: "search", verdict: .warning, what: "\(reason)\(pending) still to be indexed",
             hint: "start a server, or run `replayhost jobs run`")

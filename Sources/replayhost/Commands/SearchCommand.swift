@@ -52,7 +52,7 @@ struct SearchCommand: ParsableCommand {
         noteSpelling(results.suggestion)
         noteAlternatives(results.alternatives, results.hits.isEmpty)
         for filter in results.invalidFilters {
-            common.note("\"\(filter)\" isn't a valid filter, so it was searched as words.")
+            common.note("\"\(filter)\" isn't a valid filter, so it was taken as words.")
         }
         noteOpen(results.hits.first)
         noteURL()
@@ -113,7 +113,7 @@ struct SearchCommand: ParsableCommand {
         for search in alternatives.parts {
             common.note(
                 search.total == 0
-                    ? "No page has: \(search.part)"
+                    ? (alternatives.isFiltered ? "With these filters, no page has" : "No page has") + ": \(search.part)"
                     : "\(Self.pages(search)) with: \(search.part)")
         }
         for search in alternatives.withoutFilter {
@@ -135,9 +135,8 @@ struct SearchCommand: ParsableCommand {
     private func notePending(_ coverage: SearchCoverage) {
         guard coverage.pending > 0 else { return }
         let archives = Terminal.count(coverage.pending, "archive isn't", "archives aren't")
-        let pages = coverage.pending == 1 ? "its pages" : "their pages"
-        if let reason = coverage.rebuildReason { common.note("The search index is made again: \(reason).") }
-        let text = "\(archives) indexed yet, so the text of \(pages) can't be found; run `replayhost jobs run`"
+        if let reason = coverage.rebuildReason { common.note("The search index is being rebuilt: \(reason).") }
+        let text = "\(archives) fully indexed yet, so pages can be missing; run `replayhost jobs run`"
         // Programs must not take missing results for an answer.
         Terminal.writeError(text, label: .warning)
     }

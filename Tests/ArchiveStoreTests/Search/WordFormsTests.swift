@@ -88,11 +88,15 @@ struct WordFormsTests {
         #expect(try test.found("rock -limpet") == ["a.example/many"])
         #expect(try Set(test.found("rocks site:a.example")) == ["a.example/one", "a.example/many"])
         #expect(try test.found("rocks lang:de").isEmpty)
+        #expect(try !test.found("limpets lang:en-GB").isEmpty)
+        #expect(try test.search("limpets lang:english").invalidFilters == ["lang:english"])
     }
 
     @Test func questionNeedsOnlyItsContentWords() throws {
         let test = try library()
         #expect(try Set(test.found("how do I find limpets on rocks?")) == ["a.example/one", "a.example/many"])
+        #expect(try test.search("how do I find limpets \"on\" rocks?").optionalWords == ["do", "how", "i"])
+        #expect(try test.search("the shore").hits.first?.snippet.parts.filter(\.isMatch).map(\.text) == ["shore"])
         // All of its words are such words.
         #expect(try test.found("how do I").isEmpty)
     }
@@ -185,7 +189,8 @@ struct SearchAlternativesTests {
         #expect(found.parts.map(\.part) == ["crab", "qqqqqqqq", "\"coral bleaching\""])
         #expect(found.parts.map(\.total) == [6, 0, 6])
         #expect(found.parts.map(\.query) == ["crab", "qqqqqqqq", "\"coral bleaching\""])
-        #expect(found.withoutFilter.isEmpty)
+        #expect(found.withoutFilter.isEmpty && !found.isFiltered)
+        #expect(try test.search("crab qqqqqqqq site:sea.example").alternatives?.isFiltered == true)
         #expect(try test.search("crab").alternatives == nil)
     }
 
@@ -269,6 +274,21 @@ struct TextBesideContentTests {
         for hit in try test.search("quokka").hits {
             #expect(hit.snippet.parts.contains { $0.isMatch && $0.text == "quokka" })
         }
+    }
+
+    /// Every second line of these pages is one that all have; the others are more than are remembered.
+    @Test func manyLinesAreRepeated() {
+        let repeated = RepeatedLines()
+        var part = TextPart()
+        for page in 0..<6 {
+            repeated.begin("example,a)/\(page)")
+            part = TextPart(body: (0..<50_000).flatMap { Array("menu \($0)\npage \(page) line \($0)\n".utf8) })
+            repeated.mark(&part)
+        }
+        #expect(part.beside.count == 50_000)
+        let text = SearchText(part)
+        let own = (0..<50_000).map { "page 5 line \($0)\n" }.joined()
+        #expect(text.content.elementsEqual(own.utf8))
     }
 
     /// The ranges survive being stored, whatever is cut out of the text.

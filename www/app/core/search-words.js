@@ -125,10 +125,11 @@ const key = ({ words }) => words.map(({ word }) => word).join(" ");
  *
  * @param {string} search
  * @param {{text: string, match?: boolean}[]} snippet a piece of the page's text. What matches there can be another form of a word.
+ * @param {string[]} optional folded words of the search that a page need not have, such as "how"
  * @returns {string} empty if there are none
  */
-export function wordsToMark(search, snippet) {
-    const terms = termsOf(search);
+export function wordsToMark(search, snippet, optional) {
+    const terms = termsOf(search).filter((one) => one.isPrefix || !optional.includes(key(one)));
     const known = new Set(terms.flatMap((one) => [key(one), ...one.words.map(({ word }) => word)]));
     const prefixes = terms.filter(({ isPrefix }) => isPrefix).map(key);
     for (const { text, match } of snippet) {

@@ -10,7 +10,7 @@ const shownMax = 100;
  *
  * @typedef {{part: string, query: string, total: number, totalIsMinimum: boolean}} OtherSearch
  * @typedef {import("../core/api.js").Results & {suggestion?: {query: string, total: number, totalIsMinimum: boolean,
- *   isApplied: boolean}, alternatives?: {parts: OtherSearch[], withoutFilter: OtherSearch[]}}} Results
+ *   isApplied: boolean}, alternatives?: {parts: OtherSearch[], withoutFilter: OtherSearch[], isFiltered: boolean}}} Results
  */
 
 /**
@@ -30,10 +30,9 @@ export function spelling(search, { suggestion }) {
 /**
  * @param {Object<string, string>} search that finds nothing
  * @param {Results} found
- * @param {boolean} isFiltered
  * @returns {HTMLElement[]} which words aren't on any page, and what finds pages instead
  */
-export function alternatives(search, { alternatives: { parts, withoutFilter } }, isFiltered) {
+export function alternatives(search, { alternatives: { parts, withoutFilter, isFiltered } }) {
     const absent = parts.filter(({ total }) => total === 0).map(({ part }) => `“${plain(part, shownMax)}”`);
     const others = [
         ...parts.filter(({ total }) => total > 0).map((found) => ({ ...found, name: plain(found.part, shownMax), to: { ...search, words: found.query } })),

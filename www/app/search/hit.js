@@ -13,11 +13,12 @@ import { timeOf } from "../core/times.js";
  * @param {import("../core/api.js").Hit} hit
  * @param {Map<string, string>} names of archives, by ID
  * @param {string} search its words, which are marked in the page
+ * @param {string[]} optional folded words that a page need not have, and that aren't marked
  * @returns {HTMLElement}
  */
-export function hitRow({ archive, url, timestamp, title, snippet, captures, years, type, verification, otherArchives = [] }, names, search) {
+export function hitRow({ archive, url, timestamp, title, snippet, captures, years, type, verification, otherArchives = [] }, names, search, optional) {
     const target = { kind: "archive", id: archive };
-    const words = wordsToMark(search, snippet);
+    const words = wordsToMark(search, snippet, optional);
     const shownURL = plainURL(url, 400);
     return make("li", {},
         make("h2", {}, make("a", { href: withWords(pageURL(target, url, timestamp), words), dir: "auto", text: plain(title, 300) || shownURL || archive }), type === "pdf" && " ",

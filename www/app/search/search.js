@@ -153,8 +153,8 @@ export function showSearch(root, firstRoute) {
         announce(summary.textContent || message("search.nothing"));
     }
 
-    function addHits({ hits: found, next }) {
-        hits.append(...found.map((hit) => hitRow(hit, titles, search.words)));
+    function addHits({ hits: found, next, optionalWords }) {
+        hits.append(...found.map((hit) => hitRow(hit, titles, search.words, optionalWords)));
         count += found.length;
         cursor = next;
         more.hidden = !next;
@@ -207,11 +207,11 @@ export function showSearch(root, firstRoute) {
         }
         const notes = invalidFilters.map((filter) =>
             make("p", { class: "quiet", dir: "auto", text: message("search.invalid-filter", { filter: plain(filter, 60) }) }));
-        if (isEmpty(search)) return [make("p", { text: message("search.enter-words") }), tips()];
+        if (isEmpty(search)) return [make("p", { text: message("search.enter-words") })];
         if (found.length > 0) return [...notes, ...spelling(search, results)];
         const words = plain(search.words, 100);
         return [...notes, make("p", {}, ...messageParts(words ? "search.none-match" : "search.none-left", { words })),
-            ...alternatives(search, results, activeFilters(search, titles).length > 0), tips()];
+            ...alternatives(search, results), tips()];
     }
 
     const events = followEvents({
