@@ -6,7 +6,11 @@ package struct ByteRange: Sendable, Hashable {
     package var length: UInt64 { last - first + 1 }
 
     /// The `Content-Range` value of a 206. RFC 9110 §14.4.
-    package func contentRange(size: UInt64) -> String { "bytes \(first)-\(last)/\(size)" }
+    ///
+    /// - Parameter size: The complete length of the body in bytes; `nil` if it isn't known.
+    package func contentRange(size: UInt64?) -> String {
+        "bytes \(first)-\(last)/\(size.map { "\($0)" } ?? "*")"
+    }
 }
 
 /// A range request that selects no bytes or has too many ranges: 416. RFC 9110 §15.5.17.
@@ -37,6 +41,13 @@ extension ByteRange {
         guard count > 0 else { return nil }
         guard !ranges.isEmpty, count <= countMax else { throw RangeNotSatisfiable() }
         return ranges
+    }
+
+    /// Returns the position of the last byte that a `Range` field asks for; `nil` if that depends on the length of the body,
+    /// or if the field asks for several ranges.
+    package static func last(of field: some StringProtocol) -> UInt64? {
+        guard !field.contains(","), let ranges = try? parse(field, size: .max), ranges.count == 1 else { return nil }
+        return ranges[0].last < .max - 1 ? ranges[0].last : nil
     }
 
     private static func isBlank(_ character: Character) -> Bool {

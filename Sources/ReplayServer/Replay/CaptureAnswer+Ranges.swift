@@ -52,14 +52,16 @@ extension CaptureAnswer {
         }
         if let partial, !partial.isWhole { return try await choose(&part, of: partial, conditions, tag) }
         part.status = .ok
-        guard conditions.range != nil, let size = try await size(isDecoded: part.isDecoded) else { return }
+        guard let range = conditions.range,
+            let (size, isWhole) = try await size(isDecoded: part.isDecoded, beyond: ByteRange.last(of: range))
+        else { return }
         switch conditions.answer(tag: tag, modifiedAt: -1, size: size, isHead: false) {
         case .ranges(let ranges) where ranges.count == 1:
             part.status = .partialContent
-            part.fields[.contentRange] = ranges[0].contentRange(size: size)
+            part.fields[.contentRange] = ranges[0].contentRange(size: isWhole ? size : nil)
             (part.offset, part.length) = (ranges[0].first, ranges[0].length)
         case .rangeNotSatisfiable: refuseRange(&part, size: "\(size)")
-        default: part.length = size
+        default: if isWhole { part.length = size }
         }
     }
 
@@ -67,7 +69,7 @@ extension CaptureAnswer {
     private func choose(
         _ part: inout Part, of partial: CaptureBody.StoredRange, _ conditions: ConditionalRequest, _ tag: ETag
     ) async throws {
-        guard let length = try await size(isDecoded: false), length > 0 else {
+        guard let (length, _) = try await size(isDecoded: false), length > 0 else {
             return refuseRange(&part, size: partial.totalText)
         }
         // What the record contains, which may be less than its Content-Range.
@@ -97,21 +99,26 @@ extension CaptureAnswer {
     }
 
     /// Returns the length of the body as it is sent. Reads the body if necessary; `nil` if it is too long for that.
-    private func size(isDecoded: Bool) async throws -> UInt64? {
+    ///
+    /// - Parameter last: A position in the body: what is after it need not be read.
+    /// - Returns: Also whether it's the whole length; if not, the position is before it.
+    private func size(isDecoded: Bool, beyond last: UInt64? = nil) async throws -> (UInt64, isWhole: Bool)? {
         let body = capture.body
-        if !isDecoded, let length = body.storedLength { return length }
+        if !isDecoded, let length = body.storedLength { return (length, true) }
         let reader = try await blocking.long { try body.open(decoded: isDecoded) }
         var size: UInt64 = 0
         while size < Self.measuredMax {
             try checkClient()
             let count = try await blocking.long { try reader.read(upTo: Self.measuredBytes).count }
             size += UInt64(count)
-            if count == 0 { return size }
+            if count == 0 { return (size, true) }
+            // Fewer bytes mean that the body ends.
+            if let last, size > last, count == Self.measuredBytes { return (size, false) }
         }
         return nil
     }
 
-    private static let measuredBytes = 4 << 20
+    private static let measuredBytes = 1 << 20
     /// The maximum number of bytes to read to determine a length. Longer bodies don't support ranges.
     private static let measuredMax: UInt64 = 4 << 30
 }

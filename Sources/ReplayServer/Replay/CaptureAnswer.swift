@@ -16,6 +16,8 @@ struct CaptureAnswer: Sendable {
     let client: ClientPresence
     /// The archive or collection in capture URLs.
     let scope: ArchiveID
+    /// Refuses a body by its first bytes, up to 256 KiB.
+    var check: @Sendable ([UInt8]) throws -> Void = { _ in }
 
     /// The part of a body to send.
     struct Part {
@@ -52,6 +54,7 @@ struct CaptureAnswer: Sendable {
         while try await blocking.long({ try reader.advance() }) { try checkClient() }
         let wanted = Int(min(part.length ?? .max, UInt64(Self.chunkBytes)))
         let first = try await blocking.long { try reader.read(upTo: wanted) }
+        try check(first)
         if modifier == .engine, part.status != .partialContent, first.count < wanted, part.length != nil {
             // Damaged: show what is left, as replay by ranges does.
             return ResponseBody(byteBuffer: ByteBuffer(bytes: first))

@@ -27,15 +27,13 @@ struct PDFRoute: Sendable {
                 wanted, in: replayable.archives, allowsFuzzyMatch: true, isWanted: { client.isThere })
         }
         guard let capture else { throw CaptureCall.notCaptured(url, fields: [:]) }
-        guard capture.status == 200, try await isPDF(capture) else {
-            throw ErrorResponse(.notFound, code: "not-a-pdf", "this capture isn't a PDF document")
-        }
+        guard capture.status == 200 else { throw Self.notPDF }
         var head = request.head
-        // Send the complete document, so that no second request can get other content.
-        for name in [HTTPField.Name.range, .ifRange, .ifNoneMatch] { head.headerFields[name] = nil }
+        // Send the complete document, so that no second request can get other content, and decoded, so that it can be checked.
+        for name in [HTTPField.Name.range, .ifRange, .ifNoneMatch, .acceptEncoding] { head.headerFields[name] = nil }
         let answer = try await CaptureAnswer(
             capture: capture, modifier: .identity, request: Request(head: head, body: request.body),
-            blocking: site.blocking, client: client, scope: replayable.id
+            blocking: site.blocking, client: client, scope: replayable.id, check: Self.checkIsPDF
         ).response(fields: [:])
         var fields = SecurityHeaders.common.adding([
             .contentType: "application/pdf",
@@ -43,7 +41,7 @@ struct PDFRoute: Sendable {
             .cacheControl: "no-store", .acceptRanges: "none", .contentSecurityPolicy: SecurityHeaders.pdf(site.hosts),
             .connectionAllowlist: SecurityHeaders.ownOrigin,
         ])
-        for name in [HTTPField.Name.contentEncoding, .contentLength] { fields[name] = answer.headers[name] }
+        fields[.contentLength] = answer.headers[.contentLength]
         return Response(status: .ok, headers: fields, body: answer.body)
     }
 
@@ -62,21 +60,10 @@ struct PDFRoute: Sendable {
         return (id, CaptureTimestamp(endOf: String(parts[1])), String(parts[2]))
     }
 
-    /// Whether the PDF header is in the first 1,024 bytes, where readers look for it.
-    private func isPDF(_ capture: OpenCapture) async throws -> Bool {
-        let body = capture.body
-        return try await site.blocking.long {
-            let reader = try body.open(decoded: true)
-            while try reader.advance() {}
-            var start: [UInt8] = []
-            while start.count < Self.headBytes {
-                let bytes = try reader.read(upTo: Self.headBytes - start.count)
-                if bytes.isEmpty { break }
-                start += bytes
-            }
-            return start.firstRange(of: Array("%PDF-".utf8)) != nil
-        }
+    /// The PDF header is in the first 1,024 bytes, where readers look for it.
+    private static func checkIsPDF(_ start: [UInt8]) throws {
+        guard start.prefix(1024).firstRange(of: Array("%PDF-".utf8)) != nil else { throw notPDF }
     }
 
-    private static let headBytes = 1024
+    private static let notPDF = ErrorResponse(.notFound, code: "not-a-pdf", "this capture isn't a PDF document")
 }
