@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Checks that words and names that readers misread, or that aren't the field's terms, don't come back.
+/// Checks that words that readers misread, or that aren't the field's terms, don't come back.
 ///
 /// `swift test --filter PlainEnglishTests` lists every line that has one.
 struct PlainEnglishTests {
@@ -11,8 +11,6 @@ struct PlainEnglishTests {
         let reason: String
         /// Files that may use it, by the end of their paths.
         var allowed: [String] = []
-        /// The beginning of the paths of files that are checked.
-        var folder = ""
 
         var testDescription: String { pattern }
     }
@@ -50,28 +48,6 @@ struct PlainEnglishTests {
             allowed: ["docs/json.md", "docs/install.md"]),
     ]
 
-    /// Names in code that explained nothing.
-    private static let names = [
-        Rule(pattern: #"\bArchiveWords\b"#, reason: "ArchiveMetadata"),
-        Rule(pattern: #"\b[sS]ettle[sd]?\b|\bShelf\b"#, reason: "reconcile; FileInventory", folder: "Sources/"),
-        Rule(pattern: #"\b[oO]wnPorts?\b|own-port"#, reason: "ReplayPort"),
-        Rule(pattern: #"\bShown(Group)?\b|NotShownPage"#, reason: "a resource, as REST APIs call it; ReplayErrorPage"),
-        Rule(pattern: #"[sS]tandIn\b"#, reason: "a fuzzy match"),
-        Rule(
-            pattern: #"\b(lookedUp|trustsOrder|plainerTail|ReferenceURL|SessionNumbers)\b"#,
-            reason: "not self-explaining"),
-        Rule(
-            pattern: #"\b(isItsPlace|placeToLookAt|ErrorsInOurWords|OwnedWork|Trouble|showLife)\b"#,
-            reason: "not self-explaining"),
-        Rule(
-            pattern: #"\b(takeBack\w*|keepTime|archiveKnown|pulse)\b"#, reason: "not self-explaining",
-            folder: "Sources/"),
-        Rule(pattern: #"\bcre2_|\bCRE2\b"#, reason: "collides with an existing library", allowed: []),
-        Rule(
-            pattern: #"\bdeaths\b"#, reason: "processes crash",
-            allowed: ["CatalogMigrations.swift", "CatalogMigrationsTests.swift"]),
-    ]
-
     /// Phrases that had to be read twice.
     private static let phrases = [
         Rule(pattern: #"\banew\b"#, reason: "again, or new"),
@@ -86,7 +62,7 @@ struct PlainEnglishTests {
         Rule(pattern: #"\b(can not|cannot)\b"#, reason: "can't"),
     ]
 
-    static let rules = terms + names + phrases
+    static let rules = terms + phrases
 
     private static let texts: [TidyTests.SourceFile] = {
         let folders: [(String, Set<String>)] = [
@@ -111,7 +87,7 @@ struct PlainEnglishTests {
     func isNotUsed(_ rule: Rule) throws {
         let expression = try NSRegularExpression(pattern: rule.pattern)
         for file in Self.texts
-        where file.path.hasPrefix(rule.folder) && !rule.allowed.contains(where: file.path.hasSuffix) {
+        where !rule.allowed.contains(where: file.path.hasSuffix) {
             for match in expression.matches(in: file.text, range: NSRange(file.text.startIndex..., in: file.text)) {
                 guard let range = Range(match.range, in: file.text) else { continue }
                 let line = file.text[..<range.lowerBound].count { $0 == "\n" } + 1
