@@ -1,6 +1,7 @@
 import ArchiveStore
 import ArgumentParser
 import CommandSupport
+import WebArchive
 
 /// `replayhost jobs run`
 struct JobsRunCommand: ParsableCommand {
@@ -27,9 +28,11 @@ struct JobsRunCommand: ParsableCommand {
         try store.purgeRemovedTexts { interrupts.wereReceived }
         let runner = JobRunner(store)
         var statuses: [ExitStatus] = []
-        while let job = try runNext(runner, interrupts) {
-            common.tell(job, JobText.line(job))
-            statuses.append(Self.status(of: job))
+        try LowPriority.run {
+            while let job = try runNext(runner, interrupts) {
+                common.tell(job, JobText.line(job))
+                statuses.append(Self.status(of: job))
+            }
         }
         if interrupts.wereReceived { throw ExitStatus.interrupted }
         noteRemaining(store, hasRunSome: !statuses.isEmpty)
