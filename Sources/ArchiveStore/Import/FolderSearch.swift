@@ -30,5 +30,5 @@ package enum FolderSearch {
         name.lowercased().hasSuffix(".wacz") || name.lowercased().hasSuffix(".wacz.zip")
     }
 
-    private static let captureEndings = [".warc", ".warc.gz", ".arc", ".arc.gz"]
+    private static let captureEndings = [".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"]
 }

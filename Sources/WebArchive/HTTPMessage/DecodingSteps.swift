@@ -93,8 +93,8 @@ final class ZstdStep: DecodingStep {
     private let file: String
     private(set) var isComplete = false
 
-    /// The base-2 logarithm of the maximum window size in bytes.
-    private static let windowLogMax: Int32 = 23
+    /// The base-2 logarithm of the maximum window size in bytes. WARC-ZSTD 1.0 requires the same.
+    static let windowLogMax: Int32 = 23
 
     init(file: String) throws(WebArchiveError) {
         guard let decoder = ZSTD_createDStream() else {
@@ -124,9 +124,12 @@ final class ZstdStep: DecodingStep {
 #endif
 
 enum ZstdFrame {
+    /// The first bytes of a frame. RFC 8878 §3.1.1.
+    static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+
     /// Returns whether `bytes` begin with a frame or a skippable frame. RFC 8878 §3.1.
     static func starts(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == 4 else { return false }
-        return bytes == [0x28, 0xB5, 0x2F, 0xFD] || bytes[0] & 0xF0 == 0x50 && bytes[1...] == [0x2A, 0x4D, 0x18]
+        return bytes == magic || bytes[0] & 0xF0 == 0x50 && bytes[1...] == [0x2A, 0x4D, 0x18]
     }
 }

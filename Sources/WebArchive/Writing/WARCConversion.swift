@@ -9,27 +9,32 @@ package struct WARCFormat: Sendable, Hashable {
     package let kind: Kind
     /// Whether the first gzip member holds more or less than one record, so that records can't be read alone.
     let hasOtherMembers: Bool
-    /// Whether records are compressed.
+    /// Whether records are gzip members.
     let isCompressed: Bool
+    /// Whether the file is compressed with Zstandard, which programs that replay WACZ files can't read.
+    let isZstandard: Bool
 
     /// Whether the file can be packed as it is.
-    package var isPackable: Bool { kind == .warc && !hasOtherMembers }
+    package var isPackable: Bool { kind == .warc && !hasOtherMembers && !isZstandard }
 
     /// Recognizes a file by its first bytes; `nil` for other files.
+    ///
+    /// - Throws: `io`; for a file of Zstandard frames also their errors, if none can be read; `unsupported`.
     package init?(_ source: any ByteSource, limits: Limits = .standard) throws(WebArchiveError) {
         let input = BufferedInput(SourceStream(source))
-        isCompressed = GzipMember.starts(try input.peek(3))
+        let start = try input.peek(4)
+        isCompressed = GzipMember.starts(start)
+        isZstandard = ZstdFrame.starts(start)
+        if isZstandard {
+            guard let kind = try Self.kind(of: ZstdFrames(source)) else { return nil }
+            (self.kind, hasOtherMembers) = (kind, false)
+            return
+        }
         do throws(WebArchiveError) {
             let content = isCompressed ? BufferedInput(try GzipMember(input)) : input
             _ = try content.skipLineEnds()
-            let start = try content.peek(9)
-            if start.starts(with: "WARC/".utf8) {
-                kind = .warc
-            } else if start.starts(with: "filedesc:".utf8) {
-                kind = .arc
-            } else {
-                return nil
-            }
+            guard let kind = Self.kind(try content.peek(9)) else { return nil }
+            self.kind = kind
             hasOtherMembers = isCompressed && !Self.isOneRecord(content, kind, limits)
         } catch {
             guard error.isDamage, let kind = try Self.kind(afterDamage: source, limits) else {
@@ -39,6 +44,32 @@ package struct WARCFormat: Sendable, Hashable {
             (self.kind, hasOtherMembers) = (kind, false)
         }
     }
+
+    private static func kind(_ start: some Collection<UInt8>) -> Kind? {
+        if start.starts(with: "WARC/".utf8) { return .warc }
+        return start.starts(with: "filedesc:".utf8) ? .arc : nil
+    }
+
+    /// Recognizes a file by the first frame that can be read and that begins with a record.
+    private static func kind(of frames: ZstdFrames) throws(WebArchiveError) -> Kind? {
+        var damage: WebArchiveError?
+        for _ in 0..<framesMax {
+            do throws(WebArchiveError) {
+                let start = try BufferedInput(frames).peek(64)
+                let kind = kind(start.drop { $0 == 0x0D || $0 == 0x0A })
+                if kind != nil || damage == nil { return kind }
+                if start.isEmpty { break }
+            } catch {
+                guard error.isDamage else { throw error }
+                damage = damage ?? error
+            }
+        }
+        if let damage { throw damage }
+        return nil
+    }
+
+    /// The maximum number of frames, and of pieces of 64 KiB, to read before the file is refused.
+    private static let framesMax = 1000
 
     /// Recognizes a file with a damaged start by the first record that can be read.
     private static func kind(afterDamage source: any ByteSource, _ limits: Limits) throws(WebArchiveError) -> Kind? {
@@ -72,7 +103,7 @@ package struct WARCFormat: Sendable, Hashable {
 struct WARCConversion {
     let folder: String
     let limits: Limits
-    /// Called regularly with the number of bytes of the file that were read; throws to stop.
+    /// Called regularly with the number of bytes of the file whose records were converted; throws to stop.
     let progress: (UInt64) throws -> Void
     private(set) var log: FindingLog
 
@@ -89,33 +120,68 @@ struct WARCConversion {
     /// - Parameter inflates: Whether its gzip members aren't its records.
     mutating func convert(_ source: any ByteSource, _ format: WARCFormat, inflates: Bool) throws -> any ByteSource {
         bytesLeft = limits.convertedBytesMax(compressed: source.size)
-        let plain = format.hasOtherMembers || inflates ? try inflated(source) : source
+        let isPlain = !format.isZstandard && !format.hasOtherMembers && !inflates
+        let parts =
+            try isPlain ? [SubrangeByteSource(source, offset: 0, length: source.size)] : decompressed(source, format)
         let file = try TemporaryFile(in: folder)
         let writer = try WARCWriter(file.output)
-        switch format.kind {
-        case .arc: try convertARC(plain, writer)
-        case .warc: try compressRecords(of: plain, writer)
+        for part in parts {
+            let scale = Double(source.size) / Double(max(part.base.size, 1))
+            let report: (UInt64) throws -> Void = { [progress] offset in
+                try progress(UInt64(Double(part.start + offset) * scale))
+            }
+            switch format.kind {
+            case .arc: try convertARC(part, writer, report)
+            case .warc: try compressRecords(of: part, writer, report)
+            }
         }
         return try file.finish(name: source.name)
     }
 
-    /// Inflates a file. If it's damaged, its start is kept.
-    private mutating func inflated(_ source: any ByteSource) throws -> any ByteSource {
+    /// Decompresses a file.
+    ///
+    /// - Returns: The parts before, between and after damaged places. A record that is cut off ends with its part, so that it doesn't
+    ///   hide the next one.
+    private mutating func decompressed(_ source: any ByteSource, _ format: WARCFormat) throws -> [SubrangeByteSource] {
+        let stream: any ByteStream = try format.isZstandard ? ZstdFrames(source) : GzipStream(SourceStream(source))
         let file = try TemporaryFile(in: folder)
-        do {
-            try GzipStream(SourceStream(source)).forEachChunk { chunk in
-                try spend(chunk.count, source.name)
-                try file.output.write(chunk)
+        var starts: [UInt64] = [0]
+        var (isDamaged, triesLeft) = (false, format.isZstandard ? Self.damagedFramesMax : 1)
+        while triesLeft > 0 {
+            do {
+                try stream.forEachChunk { chunk in
+                    isDamaged = false
+                    try spend(chunk.count, source.name)
+                    try file.output.write(chunk)
+                    try progress(0)
+                    return true
+                }
+                break
+            } catch let error as WebArchiveError where error.isDamage || error.code == .tooLarge {
+                triesLeft = error.isDamage ? triesLeft - 1 : 0
+                // Within damaged data, what looks like a frame may be anything, so only the first error counts.
+                if !isDamaged || triesLeft == 0 { note(error, isLast: triesLeft == 0, source.name) }
+                isDamaged = true
+                if file.output.count > starts[starts.count - 1] { starts.append(file.output.count) }
                 try progress(0)
-                return true
             }
-        } catch let error as WebArchiveError where error.isDamage || error.code == .tooLarge {
-            log.add(
-                .error, "warc-damaged", "The rest of the file can't be read: \(error.problem).", at: source.name,
-                consequence: "The records in that part can't be replayed.")
         }
-        return try file.finish(name: source.name)
+        let plain = try file.finish(name: source.name)
+        return try zip(starts, starts.dropFirst() + [plain.size]).map {
+            try SubrangeByteSource(plain, offset: $0, length: $1 - $0)
+        }
     }
+
+    private mutating func note(_ error: WebArchiveError, isLast: Bool, _ name: String) {
+        log.add(
+            .error, "warc-damaged",
+            "\(isLast ? "The rest" : "A part") of the file can't be read: \(error.problem).",
+            at: error.offset.map { "\(name) byte \($0)" } ?? name,
+            consequence: "The records in that part can't be replayed.")
+    }
+
+    /// The maximum number of damaged frames of a file.
+    private static let damagedFramesMax = 100_000
 
     /// - Throws: `tooLarge` if the file expands far more than real archives do.
     private mutating func spend(_ count: Int, _ name: String) throws(WebArchiveError) {
@@ -127,23 +193,27 @@ struct WARCConversion {
     }
 
     /// Compresses each record as it is.
-    private mutating func compressRecords(of source: any ByteSource, _ writer: WARCWriter) throws {
+    private mutating func compressRecords(
+        of source: any ByteSource, _ writer: WARCWriter, _ report: (UInt64) throws -> Void
+    ) throws {
         let scanner = try WARCReader(source, limits: limits).makeScanner()
         while let item = try scanner.next() {
             let record = try SubrangeByteSource(source, offset: item.record.offset, length: item.length)
             try writer.write([], SourceStream(record))
-            try progress(scanner.offset)
+            try report(scanner.offset)
         }
         log.add(scanner.takeFindings())
     }
 
     // WARC 1.1, Annex C.4 has no rules for the conversion; the fields are those that warcio's `recompress` writes.
-    private mutating func convertARC(_ source: any ByteSource, _ writer: WARCWriter) throws {
+    private mutating func convertARC(
+        _ source: any ByteSource, _ writer: WARCWriter, _ report: (UInt64) throws -> Void
+    ) throws {
         let reader = try ARCReader(source, limits: limits)
         try reader.forEachRecord { header, stream in
             let block = try spooled(stream)
             try write(header, block, source.name, writer)
-            try progress(reader.offset)
+            try report(reader.offset)
         }
         log.add(reader.log)
     }
@@ -201,14 +271,14 @@ extension WACZWriter {
     /// Adds a WARC or ARC file of any form.
     ///
     /// A WARC file whose records can be read one by one is added as it is. Others are converted first: WARC files whose
-    /// gzip members aren't its records, and ARC files.
+    /// gzip members aren't its records, WARC files of Zstandard frames, and ARC files.
     ///
     /// - Parameters:
     ///   - converts: Whether the file is converted although its first gzip member is a record.
     ///   - keepsName: Whether the name stays as it is, unless the file is converted.
     ///   - progress: Called regularly with the number of bytes read; throws to stop.
     /// - Returns: `false` if it's neither a WARC nor an ARC file.
-    /// - Throws: What `progress` throws; `io`, `noSpace`; `OtherMembers` if a later gzip member isn't a record, after which this
+    /// - Throws: What `progress` throws; `io`, `noSpace`; the errors of `WARCFormat.init`; `OtherMembers` if a later gzip member isn't a record, after which this
     ///   writer can't be used: the archive has to be written again, and the file converted.
     package func addCaptures(
         _ source: any ByteSource, name: String, converts: Bool = false, keepsName: Bool = false,
@@ -236,7 +306,7 @@ extension WACZWriter {
 
     /// Returns a file name without its extensions.
     package static func warcStem(of name: String) -> String {
-        for ending in [".warc.gz", ".arc.gz", ".warc", ".arc", ".gz"]
+        for ending in [".warc.gz", ".warc.zst", ".arc.gz", ".warc", ".arc", ".gz", ".zst"]
         where name.lowercased().hasSuffix(ending) && name.count > ending.count {
             return String(name.dropLast(ending.count))
         }
