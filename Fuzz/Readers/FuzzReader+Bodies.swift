@@ -46,6 +46,27 @@ extension FuzzReader {
         }
     }
 
+    static func readZstdFrames(_ bytes: [UInt8]) throws {
+        let source = MemoryByteSource(bytes, name: "fuzz.warc.zst")
+        let frames = try ZstdFrames(source)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
+        defer { buffer.deallocate() }
+        var (produced, damagedFrom) = (0, UInt64(0))
+        while produced < decodedMax {
+            do {
+                let count = try frames.read(into: buffer)
+                if count == 0 { break }
+                produced += count
+            } catch {
+                let start = error.offset ?? 0
+                try require(start >= damagedFrom, "the same frame is damaged twice")
+                damagedFrom = start + 1
+            }
+        }
+        try require(frames.offset == source.size || produced >= decodedMax, "reading stops before the end")
+        _ = try WARCFormat(source)
+    }
+
     /// Reads a record like replay does.
     static func check(_ record: WARCRecord) throws {
         _ = (record.timestamp, record.targetURI, record.payloadDigest.map { WARCDigest($0) }, record.isRevisit)

@@ -17,6 +17,8 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case gzip
     /// A WARC file.
     case warc
+    /// A WARC file of Zstandard frames.
+    case zstdFrames = "zstd-frames"
     /// The head of an HTTP message.
     case httpHead = "http-head"
     /// A chunked body.
@@ -55,6 +57,7 @@ package enum FuzzReader: String, CaseIterable, Sendable {
             case .zipnum: try Self.readZipNum(bytes)
             case .gzip: try Self.readGzip(bytes)
             case .warc: try Self.readWARC(bytes)
+            case .zstdFrames: try Self.readZstdFrames(bytes)
             case .httpHead: try Self.readHTTPHead(bytes)
             case .chunked: try Self.readChunked(bytes)
             case .contentCodings: try Self.readContentCodings(bytes)

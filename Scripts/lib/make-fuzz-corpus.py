@@ -166,6 +166,24 @@ def warc(kind):
     return b"".join(records)
 
 
+def zstd_frame(content):
+    """A frame whose content isn't compressed. RFC 8878 §3.1.1"""
+    return b"\x28\xb5\x2f\xfd\0\x68" + struct.pack("<I", len(content) << 3 | 1)[:3] + content
+
+
+def skippable(content, magic):
+    return struct.pack("<II", magic, len(content)) + content
+
+
+# A dictionary of `zstd` 1.5.4, and a frame that needs it.
+ZSTD_DICTIONARY = (
+    "N6Qw7EGcAAAnEMCSNB0zMAMzMAMzsKslZJFyI8nNbEs3jciKrLVRE1GBE7hyFmMMUwEANB4mDMwOAAAABODEjBEXmZqYwyLhWB0DiBAAAAAAAAAAAAAA"
+    "IAAALwAAAAAAANTYODabdADAAAAAAAAAAAAAAAABAAAABAAAAAgAAABsYW5rdG9uIHJlZWYgc3BvbmdlIHJlZWYgcGxhbmt0b24gdGlkZSB0aWRlIGFu"
+    "ZW1vbmFuZW1vbmUgbGFnb29uIGNvcmFsIGNvcmFsIHNwb25nZSB1cmNoaW4gbGFnb29uIGFuc2ggc3RhcmZpc2ggdXJjaGluIHBsYW5rdG9uIA==")
+ZSTD_FRAME = (
+    "KLUv/SZBnLNVBABTyBwLszC/TdZ0tFuYhaGcRgWTS9LMg2bdNQWXFXxdzVfLGSyMEqSHCqKHCqAHEZ7HCZzHCaLn8TQq8HU0SIGvOc4KRkFlbwpSoAKK"
+    "XtekUUEOhFCEE1yW7JltJSneRgXWKxDhBDMQQgyOsDAOCpwUzEAIMThCBvw5bX5vepcSLi4hBP7ihwlM5QdkoTCV")
+
 HEAD = (
     "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Encoding: gzip, br\r\nX-Folded: a\r\n b\r\n"
     "Set-Cookie: a=b\r\nSet-Cookie: c=d\r\nno colon\r\nEmpty:\r\n\r\n")
@@ -179,6 +197,12 @@ def records():
     seed("warc", "plain.warc", warc("plain"))
     seed("warc", "members.warc.gz", warc("gzip"))
     seed("warc", "lf-only.warc", warc("plain").replace(b"\r\n", b"\n")[:500])
+    whole, padding = warc("plain"), skippable(b"abc", 0x184D2A50)
+    parts = [whole[start:start + 400] for start in range(0, len(whole), 400)]
+    seed("zstd-frames", "one", zstd_frame(whole))
+    seed("zstd-frames", "parts", b"".join(map(zstd_frame, parts)))
+    seed("zstd-frames", "padded", padding + zstd_frame(b"") + zstd_frame(parts[0]) + padding + b"\0\0")
+    seed("zstd-frames", "dictionary", skippable(base64.b64decode(ZSTD_DICTIONARY), 0x184D2A5D) + base64.b64decode(ZSTD_FRAME))
     seed("http-head", "response", HEAD + "body")
     seed("http-head", "request", "POST /a b HTTP/1.1\r\nHost: example.org\r\nCookie: a=b\r\n\r\nx=1")
     seed("http-head", "short", b"HTTP/2 404\nA: \xe9\n\n")
