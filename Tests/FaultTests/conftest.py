@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("program")
+pytest.register_assert_rewrite("imported", "program")
 
 from program import Store
 
