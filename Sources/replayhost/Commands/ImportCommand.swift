@@ -12,8 +12,8 @@ struct ImportCommand: ParsableCommand {
         abstract: "Add archives to the library.",
         discussion: """
             Copies, checks and indexes each file. The original stays, unless you add --move. Files already in the library are skipped. \
-            Searches folders recursively. A multi-WACZ file becomes a collection. WARC and ARC files are packed into a new WACZ \
-            with an index and a list of their pages.
+            Searches folders recursively. A multi-WACZ file becomes a collection. WARC files (.warc, .warc.gz, .warc.zst) and ARC \
+            files are packed into a new WACZ with an index and a list of their pages.
 
             Example:
               replayhost import crawl.wacz

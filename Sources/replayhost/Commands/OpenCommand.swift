@@ -24,7 +24,7 @@ struct OpenCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("A file, or the ID of an archive or a collection.", valueName: "file or id"),
-        completion: .file(extensions: ["wacz", "warc", "arc", "gz"]))
+        completion: .file(extensions: ["wacz", "warc", "arc", "gz", "zst"]))
     var target: String?
 
     @Option(name: .long, help: "The captured URL to open; by default, the main page.")

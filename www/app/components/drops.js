@@ -4,7 +4,7 @@ import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 
 const filesMax = 10_000;
-const canBeArchive = (name) => /\.(wacz|warc|arc)(\.gz)?$/i.test(name);
+const canBeArchive = (name) => /\.(wacz|warc|arc)(\.gz|\.zst)?$/i.test(name);
 
 /**
  * @param {(files: File[], skipped: number) => void} onFiles `skipped`: files in folders that can't be archives

@@ -9,7 +9,7 @@ import { followImports, imports, tally } from "./import-queue.js";
 import { countIssues } from "./issue-groups.js";
 import { toast } from "./toast.js";
 
-const picker = make("input", { type: "file", multiple: true, accept: ".wacz,.warc,.arc,.gz,application/wacz", hidden: true, on: {
+const picker = make("input", { type: "file", multiple: true, accept: ".wacz,.warc,.arc,.gz,.zst,application/wacz", hidden: true, on: {
     change: () => {
         addFiles([...picker.files]);
         picker.value = "";
