@@ -354,6 +354,13 @@ def record_shapes():
         url=page_url(number), head=html + b"Content-Encoding: gzip\r\n", body=packed(b"\x01", 4_000_000)), 400_000)
     yield "WARC file, gzip as a whole", lambda: gzip.compress(b"".join(
         warc_record(url=page_url(number), head=html, body=bytes(9_000_000)) for number in range(90)), mtime=0)
+    # RFC 8878 §3.1.1: a frame with a window of 8 MiB, and blocks of 128 KiB: a repeated byte, or plain and cut off.
+    frame, zeros, cut = b"\x28\xb5\x2f\xfd\0\x68", b"\x02\0\x10\0", b"\0\0\x10"
+    plain = lambda content: struct.pack("<I", len(content) << 3)[:3] + content
+    yield "WARC file, Zstandard as a whole", lambda: frame + plain(
+        warc_record(url=page_url(0), head=html) + b"WARC/1.1\r\nContent-Length: 9999999999\r\n\r\n") + zeros * 230_000
+    yield "WARC file, Zstandard frames cut off", lambda: frame + plain(
+        warc_record(url=page_url(0), head=html)) + b"\1\0\0" + (frame + cut) * 100_000
     yield "WARC file, chunks of a byte", lambda: warc_file(lambda number: warc_record(
         url=page_url(number), head=html + b"Transfer-Encoding: chunked\r\n", body=b"1\r\na\r\n" * 160_000 + b"0\r\n\r\n"))
     yield "WARC file, ARC lines", lambda: gzip.compress(

@@ -189,6 +189,8 @@ def test_unusable_dictionary_is_named(store, tmp_path, name, data, message):
     pytest.param(lambda: plain_frame(repeated(b"\n", BOMB)), None, id="blank-lines"),
     # Frames that are cut off, each of which hides the next 128 KiB.
     pytest.param(lambda: zstd(WHOLE) + (frame_start() + block_start(1 << 17)) * 50_000, 4, id="cut-frames"),
+    # After 100,000 damaged frames, the rest is left out.
+    pytest.param(lambda: zstd(b"".join(ALL[:2])) + MAGIC * 100_000 + zstd(ALL[2]), 1, id="damaged-frames"),
 ])
 def test_bombs_take_little_memory(store, tmp_path, data, captures):
     (tmp_path / "a.warc.zst").write_bytes(data())
