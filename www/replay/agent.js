@@ -1,4 +1,4 @@
-/** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent.js` is the viewer's side. */
+/** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent-frame.js` is the viewer's side. */
 import { copyPage } from "./copy.js";
 import { boot, isSetUp, setUp, storedMode } from "./setup.js";
 import { createTextReader } from "./text-reader.js";

@@ -10,7 +10,7 @@ const triesMax = 3;
 const readMilliseconds = 2000;
 
 /**
- * @param {ReturnType<typeof import("../replay/agent.js").createAgent>} agent
+ * @param {ReturnType<typeof import("../replay/agent-frame.js").createAgentFrame>} agent
  * @param {import("../core/api.js").Archive} archive
  * @param {string[]} candidates URLs from the page; untrusted
  * @param {string} timestamp
@@ -33,7 +33,7 @@ async function findIcon(agent, archive, candidates, timestamp, isWanted) {
 /**
  * The icon of the page that is shown: in the toolbar, and in the browser's tab while the viewer is visible.
  *
- * @param {ReturnType<typeof import("../replay/agent.js").createAgent>} agent
+ * @param {ReturnType<typeof import("../replay/agent-frame.js").createAgentFrame>} agent
  * @param {import("../core/api.js").Archive} archive
  * @param {(address: string) => void} show shows it in the toolbar
  */

@@ -19,7 +19,7 @@ const textMax = 1 << 26;
 const partCharacters = 256;
 
 /**
- * @param {ReturnType<typeof import("../replay/agent.js").createAgent>} agent
+ * @param {ReturnType<typeof import("../replay/agent-frame.js").createAgentFrame>} agent
  * @param {HTMLElement} stage the element around the page
  * @param {() => void} focusPage
  */

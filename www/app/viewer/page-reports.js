@@ -33,7 +33,7 @@ const unavailableCodes = ["archive-unavailable", "archive-changed"];
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
- * @param {ReturnType<typeof import("../replay/agent.js").createAgent>} agent
+ * @param {ReturnType<typeof import("../replay/agent-frame.js").createAgentFrame>} agent
  * @param {ReturnType<typeof import("./lookups.js").createLookups>} lookups
  * @param {Listener} listener
  */

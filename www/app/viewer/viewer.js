@@ -16,7 +16,7 @@ import { announce, make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { pageURL, searchURL } from "../core/routes.js";
-import { createAgent } from "../replay/agent.js";
+import { createAgentFrame } from "../replay/agent-frame.js";
 import { createPageRequests } from "../replay/page-requests.js";
 import { createReplayFrame } from "../replay/replay-frame.js";
 import { createPageReports, pageOf } from "./page-reports.js";
@@ -68,7 +68,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         onTime: (timestamp) => openURL(state.page.url, timestamp),
         list: (part) => api.captures(archive, state.page.url, part),
     });
-    const agent = createAgent(archive, mode, {
+    const agent = createAgentFrame(archive, mode, {
         onProgress: showProgress,
         onRestored: showRestored,
         onFile: (href) => pageReports.checkFile(href),

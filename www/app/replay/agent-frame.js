@@ -36,7 +36,7 @@ class AgentFailure extends Error {
  *   the scroll position of the page, in CSS pixels; `onReloadRefused`: the frame shows a document of the browser, such as
  *   an error, which can't be reloaded. All values are untrusted.
  */
-export function createAgent(archive, chosenMode, listener) {
+export function createAgentFrame(archive, chosenMode, listener) {
     const { onProgress, onRestored, onTitle, onFile, onScroll, onReloadRefused } = listener;
     const origin = new URL(archive.replayOrigin).origin;
     const address = `${origin}/${chosenMode ? `?replay=${chosenMode}` : ""}`;
