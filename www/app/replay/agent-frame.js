@@ -101,9 +101,9 @@ export function createAgentFrame(archive, chosenMode, listener) {
             if (rebuilt) onRestored();
         },
         failed: ({ code }) => settle("reject", failure(String(code))),
-        icon: (data) => answer(data),
-        look: (data) => answer(data),
-        copy: (data) => answer(data),
+        icon: answer,
+        look: answer,
+        copy: answer,
         title: ({ title }) => onTitle(String(title)),
         scroll: ({ x, y }) => onScroll({ x: Number(x) || 0, y: Number(y) || 0 }),
         file: ({ url }) => onFile(String(url)),

@@ -17,27 +17,9 @@ const isServerTitle = (title) => serverTitles.some((key) => message(key) === tit
 // The server's error codes for unavailable files.
 const unavailableCodes = ["archive-unavailable", "archive-changed"];
 
-/**
- * @typedef {object} Listener
- * @property {() => import("./navigation.js").ViewerState} state the viewer's state
- * @property {() => () => boolean} trackRequest returns a function that tells whether no other URL was requested since
- * @property {(page: import("./navigation.js").Page, report: import("../replay/replay-frame.js").Report) => void} onArrive
- * @property {() => void} onUnconfirmed a page arrived whose URL isn't in the index
- * @property {(url: string, indexed: import("../core/api.js").Capture|undefined) => Promise<void>} onAbsent
- * @property {(list: import("../core/api.js").CaptureList, inFrame: boolean) => void} onFile a PDF, or a file that no frame shows
- * @property {(url: string, timestamp: string, error: Error) => void} onUnavailable files became unavailable
- * @property {(error: Error) => void} onDoubt the index couldn't be read
- * @property {() => void} onTitle
- * @property {(fragment: string) => void} onFragment
- */
-
-/**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
- * @param {ReturnType<typeof import("../replay/agent-frame.js").createAgentFrame>} agent
- * @param {ReturnType<typeof import("./lookups.js").createLookups>} lookups
- * @param {Listener} listener
- */
-export function createPageReports(archive, agent, lookups, listener) {
+/** @param {import("./viewer.js").Viewer} viewer */
+export function createPageReports(viewer) {
+    const { agent, archive, attempts, display, lookups } = viewer;
     // The page's own URL and title; unconfirmed.
     let reportedURL = "";
     let title = "";
@@ -49,11 +31,11 @@ export function createPageReports(archive, agent, lookups, listener) {
     let hasArrived = false;
     const arrivals = newestOnly(check);
     const titles = newestOnly(() => {
-        if (!arrivals.waiting) listener.onTitle();
+        if (!arrivals.waiting) display.showTitle();
     });
     const fragments = newestOnly(() => {
-        const { name, page } = listener.state();
-        if (name === "page" && page && sameDocument(page.reportedURL, reportedURL)) listener.onFragment(fragmentOf(reportedURL));
+        const { name, page } = display.state;
+        if (name === "page" && page && sameDocument(page.reportedURL, reportedURL)) viewer.arrivals.changeFragment(fragmentOf(reportedURL));
     });
 
     function receive(report) {
@@ -88,7 +70,7 @@ export function createPageReports(archive, agent, lookups, listener) {
         // A page that changed its URL while its load report waits still counts as loaded.
         const moved = { ...waiting, url: report.url, timestamp: report.timestamp || waiting?.timestamp, isSeen: false };
         // A report from before the next request is outdated.
-        arrivals.add({ ...isMoved ? moved : report, isCurrent: listener.trackRequest() });
+        arrivals.add({ ...isMoved ? moved : report, isCurrent: attempts.track() });
     }
 
     async function check(report) {
@@ -97,13 +79,13 @@ export function createPageReports(archive, agent, lookups, listener) {
             await (report.kind === "not-found" ? checkAbsence(report) : confirm(report));
         } catch (error) {
             if (unavailableCodes.includes(error.code)) reportUnavailable(report, error);
-            else listener.onDoubt(error);
+            else viewer.arrivals.doubt(error);
         }
     }
 
     function reportUnavailable(report, error) {
         unavailable = report;
-        listener.onUnavailable(report.url, report.timestamp, error);
+        viewer.fallbacks.showUnavailable(report.url, report.timestamp, error);
     }
 
     /** Whether the user was told already that this URL's files are unavailable. */
@@ -118,7 +100,7 @@ export function createPageReports(archive, agent, lookups, listener) {
         if ((!list.closest || isServerTitle(report.title)) && /^https?:/i.test(url)) {
             const found = await lookups.nearest(url, report.timestamp);
             if (!found.capture?.isReadable && report.kind === "load" && (report.isSeen || await isAbsence(report))) {
-                if (report.isCurrent() && sameDocument(url, reportedURL)) await listener.onAbsent(url, list.closest);
+                if (report.isCurrent() && sameDocument(url, reportedURL)) await viewer.fallbacks.showAbsence(url, list.closest, true);
                 return;
             }
             if (!list.closest) list = found.list;
@@ -128,11 +110,11 @@ export function createPageReports(archive, agent, lookups, listener) {
         if (!report.isCurrent()) return;
         const capture = list?.closest;
         if (!capture) {
-            listener.onUnconfirmed();
+            viewer.arrivals.arriveUnconfirmed();
             return;
         }
         const fragment = fragmentOf(sameDocument(url, reportedURL) ? reportedURL : url);
-        listener.onArrive(pageOf(url, fragment, capture, list), report);
+        viewer.arrivals.arrive(pageOf(url, fragment, capture, list), report);
     }
 
     /**
@@ -158,12 +140,12 @@ export function createPageReports(archive, agent, lookups, listener) {
             return;
         }
         if (isKnownUnavailable(report)) return;
-        if (isCurrent() && sameDocument(url, reportedURL)) await listener.onAbsent(url, list.closest);
+        if (isCurrent() && sameDocument(url, reportedURL)) await viewer.fallbacks.showAbsence(url, list.closest, true);
     }
 
     /** Asks the agent which document is in the frame. Images and text files don't report themselves. */
     async function checkDocument() {
-        const isCurrent = listener.trackRequest();
+        const isCurrent = attempts.track();
         await new Promise((done) => setTimeout(done, settleMilliseconds));
         const { href, clicked, title: seen } = await agent.ask("look");
         if (!isCurrent()) return;
@@ -176,13 +158,13 @@ export function createPageReports(archive, agent, lookups, listener) {
 
     /** The frame can't be read: the browser refused to show a document, for example a PDF, or received none. */
     async function checkRefusal(clicked) {
-        const isCurrent = listener.trackRequest();
-        const { url: requested, timestamp } = listener.state();
+        const isCurrent = attempts.track();
+        const { url: requested, timestamp } = display.state;
         const url = (parseReplayURL(clicked, archive)?.url ?? clicked) || (isAwaited() ? requested : "");
         if (typeof url !== "string" || url === "") return;
         const list = await lookups.capturesOf(url, timestamp).catch(() => undefined);
         if (!isCurrent()) return;
-        if (isPDF(list?.closest)) listener.onFile(list, true);
+        if (isPDF(list?.closest)) viewer.fallbacks.showFile(list, true, false);
         else if (list?.closest) arrive({ kind: "not-found", url, timestamp });
     }
 
@@ -193,12 +175,12 @@ export function createPageReports(archive, agent, lookups, listener) {
         await new Promise((done) => setTimeout(done, settleMilliseconds * 4));
         if (!isAwaited()) return;
         const list = await lookups.capturesOf(address.url, address.timestamp).catch(() => undefined);
-        if (list?.closest && isAwaited()) listener.onFile(list, false);
+        if (list?.closest && isAwaited()) viewer.fallbacks.showFile(list, false, true);
     }
 
     /** Whether the frame was navigated and nothing has arrived yet. */
     function isAwaited() {
-        const { name, over } = listener.state();
+        const { name, over } = display.state;
         return name === "opening" && !over && !hasArrived;
     }
 

@@ -1,0 +1,132 @@
+/** Shows the pages that arrive in the frame, and knows what the viewer expects of them. */
+import { captureNote, sameDocument, withoutFragment } from "../core/captures.js";
+import { plain } from "../core/dom.js";
+import { message } from "../core/i18n.js";
+import { pageOf } from "./page-reports.js";
+
+const restoredSecondsMin = 8;
+
+/**
+ * The URL that the frame was navigated to, and the hint and scroll position for when its page arrives.
+ *
+ * @type {{url: string, page: import("./navigation.js").Page|null, hint: string, position?: {x: number, y: number}}}
+ */
+const noExpectation = Object.freeze({ url: "", page: null, hint: "" });
+
+/** @param {import("./viewer.js").Viewer} viewer */
+export function createArrivals({ agent, archive, display, frame, icons, pageReports, showHint, steps }) {
+    let expected = noExpectation;
+    // The last report with icons, from the page in the frame.
+    let pageIcons = { icons: [], timestamp: "" };
+    // How far the arriving page has moved in the browser's history.
+    let movesLater = 0;
+    let wasRestored = false;
+
+    const isFramePage = ({ capture }) => {
+        const { framePage } = display.state;
+        return framePage?.capture.url === capture.url && framePage.capture.timestamp === capture.timestamp;
+    };
+
+    /** Moves in the browser's history if the page asked for it while it was arriving. */
+    function moveNow() {
+        if (movesLater) steps.go(movesLater);
+        movesLater = 0;
+    }
+
+    return {
+        isFramePage,
+
+        /** A URL was requested. */
+        begin() {
+            movesLater = 0;
+        },
+
+        /** The URL was found, and the frame is navigated next. */
+        expect(page) {
+            expected = page;
+        },
+
+        /** The page navigates by itself. */
+        leave() {
+            if (display.state.name !== "opening") expected = noExpectation;
+            movesLater = 0;
+            pageReports.expect();
+            display.go("leave");
+        },
+
+        /** The page moves in the browser's history. */
+        move(count) {
+            const { name, step } = display.state;
+            // A page that is still arriving has no entry yet.
+            if (name === "page" && step === "replace") steps.go(count);
+            else movesLater = count;
+        },
+
+        arrive(page, report) {
+            const { capture, reportedURL } = page;
+            if (report.kind === "load") pageIcons = report;
+            if (display.state.over) {
+                display.go("arrive", { page });
+                return;
+            }
+            const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
+            // A page can report its URL again after it was loaded. The hint stays.
+            const isRepeated = report.kind === "move" && display.state.name === "page" && isFramePage(page);
+            if (!wasRestored && (isExpected || !isRepeated)) {
+                showHint([captureNote(capture), isExpected && expected.hint].filter(Boolean).join(" "));
+            }
+            const position = isExpected ? expected.position : undefined;
+            if (isExpected) expected = noExpectation;
+            display.go("arrive", { page });
+            moveNow();
+            if (position) agent.tell("scroll", position);
+            display.focusPage();
+            icons.set(pageIcons.icons, pageIcons.timestamp);
+        },
+
+        /** Shows a page whose URL isn't in the index, unless a panel covers it. */
+        arriveUnconfirmed() {
+            if (display.state.over) return;
+            const page = expected.page ?? display.state.page;
+            expected = { ...expected, page: null };
+            showHint(page ? message("viewer.url-unconfirmed") : message("viewer.url-never-confirmed", { kind: archive.kind }));
+            display.go("arrive", { page });
+            moveNow();
+            display.focusPage();
+        },
+
+        /** The index couldn't be read. */
+        doubt: (error) => showHint(`${message("viewer.url-unconfirmed")} (${plain(error.message)})`),
+
+        changeFragment(fragment) {
+            const { reportedURL, capture, list } = display.state.page;
+            display.go("arrive", { page: pageOf(reportedURL, fragment, capture, list) });
+        },
+
+        /** Shows the page that is in the frame already, possibly at another fragment. */
+        uncover({ fragment }) {
+            const { reportedURL, capture, list, fragment: before } = display.state.framePage;
+            display.go("uncover", { page: pageOf(reportedURL, fragment, capture, list) });
+            showHint(captureNote(capture));
+            icons.set(pageIcons.icons, pageIcons.timestamp);
+            // Without the number sign, the browser would reload the page.
+            if (fragment !== before) frame.navigate(withoutFragment(reportedURL) + (fragment || "#"), capture.timestamp);
+            display.focusPage();
+        },
+
+        /** Shows a hint of the page. When the page isn't confirmed yet, the hint appears with it. */
+        showHint(text, copied = "") {
+            const { name, page, panel } = display.state;
+            const isConfirmed = name === "page" && sameDocument(pageReports.url, page?.reportedURL ?? "");
+            if (!isConfirmed) expected = { ...expected, url: pageReports.url, hint: `${text} ${copied}`.trim() };
+            if (!panel) showHint(text, copied);
+        },
+
+        /** The engine was set up again. */
+        showRestored() {
+            wasRestored = true;
+            showHint(message("viewer.restored"));
+            setTimeout(() => { wasRestored = false; }, restoredSecondsMin * 1000);
+        },
+    };
+}

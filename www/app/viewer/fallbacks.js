@@ -1,0 +1,86 @@
+/** Shows what can't be a page: errors, URLs without a capture, and files. */
+import { isUnavailable } from "../components/availability.js";
+import { unavailabilityText } from "../components/unavailability-text.js";
+import * as api from "../core/api.js";
+import { sameDocument } from "../core/captures.js";
+import { followServer, serverFailed } from "../core/connection.js";
+import { message } from "../core/i18n.js";
+import { documentPanel } from "./documents.js";
+import { pageOf } from "./page-reports.js";
+import { absencePanel, failurePanel } from "./panels.js";
+
+/** @param {import("./viewer.js").Viewer} viewer */
+export function createFallbacks(viewer) {
+    const { archive, attempts, display, onFailed, onShown, pageReports, title } = viewer;
+    let needsServer = false;
+    const openAgain = (url, timestamp) => viewer.openings.openURL(url, timestamp, { step: "replace" });
+    const server = followServer({ onBack: () => {
+        if (needsServer && display.state.name === "failed") attempts.retry();
+    } });
+
+    /** @param {{url: string, timestamp: string}} [frameTarget] where the page navigated by itself, if that failed */
+    function fail(error, frameTarget) {
+        const { panel: before } = display.state;
+        needsServer = error.code === "server-unavailable";
+        const heading = error.isOfPage ? message("viewer.cant-show-page") : message("viewer.cant-open", { title });
+        const panel = failurePanel(heading, error, () => attempts.retry(), archive);
+        // The same failure can be reported several times. Its panel stays, so that buttons keep the focus.
+        const isSame = before?.isEqualNode(panel) === true;
+        display.go("fail", { panel: isSame ? before : panel, inFrame: frameTarget !== undefined, ...frameTarget });
+        // The engine found it, not this page.
+        if (needsServer) serverFailed();
+        // A page that timed out may still arrive.
+        if (!error.isOfPage) onFailed(error);
+    }
+
+    return {
+        fail,
+
+        /** Files became unavailable. */
+        showUnavailable(url, timestamp, error) {
+            attempts.retry = () => openAgain(url, timestamp);
+            fail(error, { url, timestamp });
+        },
+
+        /**
+         * Shows that a URL has no capture or can't be shown. If files are unavailable, it shows that instead.
+         *
+         * @param {string} url
+         * @param {import("../core/api.js").Capture|undefined} indexed its capture in the index
+         * @param {boolean} inFrame whether the page navigated there by itself
+         */
+        async showAbsence(url, indexed, inFrame) {
+            const isCurrent = attempts.track();
+            const now = await api.details(archive).catch(() => archive);
+            if (!isCurrent() || inFrame && !sameDocument(url, pageReports.url)) return;
+            const { name, over, url: requested, timestamp } = display.state;
+            attempts.retry = () => openAgain(url, timestamp);
+            if (isUnavailable(now)) {
+                fail(new Error(unavailabilityText(now)), inFrame ? { url, timestamp } : undefined);
+                return;
+            }
+            const isSame = sameDocument(requested, url);
+            if (name === "absent" && !over && isSame) return;
+            // A page of a captured redirect arrives under the URL that it leads to.
+            const asked = inFrame && name === "opening" && !isSame ? requested : "";
+            // Captures of other request methods are listed, but they aren't this page.
+            const shown = indexed?.request ? undefined : indexed;
+            const panel = absencePanel(now, shown?.url ?? url, { indexed: shown !== undefined, asked, timestamp });
+            display.go("miss", { url, timestamp, panel, inFrame });
+            onFailed(new Error(`"${url}" wasn't captured`));
+        },
+
+        /** @param {import("../core/api.js").CaptureList} list of a PDF, or of a file that the browser saves */
+        async showFile(list, inFrame, over) {
+            const isCurrent = attempts.track();
+            const panel = await documentPanel(archive, list.closest);
+            if (!isCurrent()) return;
+            const page = pageOf(list.closest.url, "", list.closest, list);
+            attempts.retry = () => openAgain(page.url, page.capture.timestamp);
+            display.go("showFile", { page, panel, inFrame, over });
+            onShown();
+        },
+
+        close: server.close,
+    };
+}
