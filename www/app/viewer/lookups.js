@@ -12,8 +12,14 @@ export function createLookups(archive) {
 
     /** Returns the captures of a URL around the one closest to a time; the latest when the time is empty. */
     function capturesOf(url, timestamp) {
-        const key = withoutFragment(url);
-        return lists.get(`${timestamp} ${key}`, () => api.captures(archive, key, { closest: timestamp }));
+        const address = withoutFragment(url);
+        return lists.get(`${timestamp} ${address}`, async () => {
+            const list = await api.captures(archive, address, { closest: timestamp });
+            const { closest } = list;
+            // The page reports the URL and the time of its capture, whose list is the same.
+            if (closest && !closest.request) lists.get(`${closest.timestamp} ${withoutFragment(closest.url)}`, async () => list);
+            return list;
+        });
     }
 
     /** Returns the fuzzy match of a URL without captures, and the captures of the matching URL. */
