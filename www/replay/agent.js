@@ -1,6 +1,6 @@
 /** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent-frame.js` is the viewer's side. */
 import { copyPage } from "./copy.js";
-import { boot, isSetUp, setUp, storedMode } from "./setup.js";
+import { boot, currentMode, setUp } from "./setup.js";
 import { createTextReader } from "./text-reader.js";
 
 const scrollEndMilliseconds = 150;
@@ -14,7 +14,7 @@ export function runAgent(controlOrigin) {
     const report = (step, percent) => {
         tell({ replayhost: "boot-progress", step, percent: Number(percent) || 0 });
     };
-    const tellReady = async () => tell({ replayhost: "ready", collection: boot.collection, mode: await storedMode() });
+    const tellReady = (mode) => tell({ replayhost: "ready", collection: boot.collection, mode });
     let settingUp = null;
 
     function prepare() {
@@ -28,7 +28,8 @@ export function runAgent(controlOrigin) {
     }
 
     async function check() {
-        if (await isSetUp().catch(() => false)) await tellReady();
+        const mode = await currentMode().catch(() => undefined);
+        if (mode) tellReady(mode);
         else await prepare();
     }
 

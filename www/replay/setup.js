@@ -117,6 +117,10 @@ function request(worker, message, settle, silenceSeconds = silenceSecondsMax) {
 const listCollections = (worker) => request(worker, { msg_type: "listAll" }, (data) =>
     data.msg_type === "listAll" && Array.isArray(data.colls) ? data.colls.map((c) => c.name) : undefined, 15);
 
+/** Whether the worker answers, without reading the engine's database. */
+const isAnswering = (worker) => request(worker, { msg_type: "ping" }, ({ msg_type: type }) =>
+    type === "ping" ? true : undefined, 15).catch(() => false);
+
 /** Removes other collections: those of earlier files under the same ID must not replay. */
 async function removeOutdated(worker, names) {
     for (const name of names) {
@@ -196,7 +200,7 @@ const storedCollection = () => new Promise((done) => {
 });
 
 /** Returns the mode of the stored collection if its settings are exactly those that this page sets. */
-export async function storedMode() {
+async function storedMode() {
     const { type, config } = await storedCollection() ?? {};
     return modes.find((mode) => type === settings[mode].storedType
         && config.root === false && config.dbname === `db:${boot.collection}`
@@ -211,19 +215,25 @@ async function removeOtherWorkers() {
     }
 }
 
-/** Adds the archive in this mode, or by ranges if the engine refuses lookups and the archive has a file. */
+/**
+ * Adds the archive in this mode, or by ranges if the engine refuses lookups and the archive has a file. Returns the mode that
+ * is used.
+ */
 async function setUpCollection(worker, mode, exists, progress) {
     if (exists && await storedMode() !== mode) await removeCollection(worker, boot.collection);
     try {
         await addCollection(worker, mode, progress);
+        return mode;
     } catch (error) {
         if (mode === "ranges" || isCollection) throw error;
         const names = await listCollections(worker);
         if (names.includes(boot.collection)) await removeCollection(worker, boot.collection);
         await addCollection(worker, "ranges", progress);
+        return "ranges";
     }
 }
 
+/** Sets up the engine, and returns the replay mode. */
 export async function setUp(report) {
     if (!isCollection) {
         report("file");
@@ -232,14 +242,14 @@ export async function setUp(report) {
     report("engine");
     const isByLookups = chosenMode() === "lookups" ? answersLookups() : false;
     const worker = await startEngine();
-    const mode = await isByLookups ? "lookups" : "ranges";
-    if (!modes.includes(mode)) throw new SetupError("captures-refused");
+    const wanted = await isByLookups ? "lookups" : "ranges";
+    if (!modes.includes(wanted)) throw new SetupError("captures-refused");
     report("collection");
     const names = await listCollections(worker);
     await removeOtherWorkers();
     await removeOutdated(worker, names);
     const exists = names.includes(boot.collection);
-    await setUpCollection(worker, mode, exists, (percent) => report("collection", percent));
+    const mode = await setUpCollection(worker, wanted, exists, (percent) => report("collection", percent));
     if (!navigator.serviceWorker.controller) {
         await Promise.race([
             new Promise((done) => {
@@ -248,12 +258,11 @@ export async function setUp(report) {
             delay(1),
         ]);
     }
-    return worker;
+    return mode;
 }
 
-export async function isSetUp() {
-    const registration = await navigator.serviceWorker?.getRegistration("/");
-    if (registration?.active?.scriptURL !== workerURL) return false;
-    const names = await listCollections(registration.active).catch(() => []);
-    return names.includes(boot.collection) && await storedMode() !== undefined;
+/** Returns the replay mode if the engine is still set up. */
+export async function currentMode() {
+    const worker = (await navigator.serviceWorker?.getRegistration("/"))?.active;
+    return worker?.scriptURL === workerURL && await isAnswering(worker) ? storedMode() : undefined;
 }

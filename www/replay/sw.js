@@ -175,6 +175,7 @@
                 event.respondWith(resolve(event, url));
             }
         });
+        self.addEventListener("message", ({ data, source }) => data?.msg_type === "ping" && source.postMessage(data));
         importScripts("/engine.js");
     };
 
