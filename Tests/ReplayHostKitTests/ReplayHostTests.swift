@@ -15,7 +15,7 @@ struct ReplayHostTests {
             folder = try TemporaryFolder()
             for (name, text) in [
                 ("index.html", "<!doctype html>library"),
-                ("replay/boot.html", "<style>p{}</style><script>1</script>{{boot}}"),
+                ("replay/boot.html", "<style>p{}</style><script type=\"module\">1</script>{{boot}}"),
                 ("vendor/sw.js", "1"),
             ] { try folder.write(text, to: "www/\(name)") }
             configuration = ReplayHost.Configuration(

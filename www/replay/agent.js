@@ -1,14 +1,11 @@
 /** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent-frame.js` is the viewer's side. */
-import { copyPage } from "./copy.js";
-import { boot, currentMode, setUp } from "./setup.js";
-import { createTextReader } from "./text-reader.js";
 
 const scrollEndMilliseconds = 150;
 const scrollSecondsMax = 8;
 const iconBytesMax = 256 * 1024;
 
 /** @param {string} controlOrigin the viewer's origin */
-export function runAgent(controlOrigin) {
+function runAgent(controlOrigin) {
     const tell = (message) => window.parent.postMessage(message, controlOrigin);
     const replayFrame = () => window.parent.___wb_replay_top_frame;
     const report = (step, percent) => {

@@ -2,9 +2,6 @@
  * Starts the viewer's agent. If the server received a request for an archived page, it sets up the engine instead and
  * loads the page again.
  */
-import { failureText, stepText } from "../app/replay/setup-texts.js";
-import { runAgent } from "./agent.js";
-import { SetupError, boot, isCollection, setUp, workerURL } from "./setup.js";
 
 const viewerOrigin = boot.controlOrigins[0];
 const triesMax = 2;

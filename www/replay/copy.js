@@ -79,7 +79,7 @@ const tracks = (text) => text.split(",").map((part) => {
  * @param {Window} view the archived page
  * @returns {Promise<string>}
  */
-export async function copyPage(view) {
+async function copyPage(view) {
     const resource = createResources();
     // Nothing in a document without a window is loaded or run. The engine's script doesn't change its elements, so
     // attributes are read from the copies.

@@ -44,7 +44,7 @@ function isShown(element, known) {
  * @param {Document} page
  * @returns {Generator<Text|null>} the texts in the order of the page; `null` where a line ends, and now and then between
  */
-export function* textsIn(page) {
+function* textsIn(page) {
     const known = new WeakMap();
     const open = [{ nodes: [page.documentElement], at: 0, isLine: true }];
     while (open.length > 0) {
@@ -66,7 +66,7 @@ export function* textsIn(page) {
 }
 
 /** Returns the documents of a page and of its frames, and their shadow roots. */
-export function rootsIn(page) {
+function rootsIn(page) {
     const roots = [page];
     for (const root of roots) {
         for (const element of root.querySelectorAll("*")) {
@@ -97,7 +97,7 @@ const isEmpty = ({ left, top, right, bottom }) => right - left < 1 || bottom - t
  *
  * @param {Window} topView the replay frame's window
  */
-export function createMeasure(topView) {
+function createMeasure(topView) {
     const places = new Map();
     const clips = new Map();
 
@@ -212,7 +212,7 @@ export function createMeasure(topView) {
  * @param {number} start
  * @param {number} end
  */
-export function scrollToText(topView, node, start, end) {
+function scrollToText(topView, node, start, end) {
     const range = node.ownerDocument.createRange();
     range.setStart(node, start);
     range.setEnd(node, end);

@@ -1,16 +1,16 @@
 /** Sets up the replay engine at an archive's origin: the service worker, and the archive as a collection in it. */
 
 // Archived scripts run at this origin too. Nothing here is secret, and its messages must not be trusted.
-export const boot = JSON.parse(document.getElementById("boot-data").textContent);
-export const workerURL = boot.worker && new URL(boot.worker, location.href).href;
+const boot = JSON.parse(document.getElementById("boot-data").textContent);
+const workerURL = boot.worker && new URL(boot.worker, location.href).href;
 const silenceSecondsMax = 60;
 // By lookups, the engine requests each capture from the server. By ranges, it reads the archive's file itself. A
 // collection of archives has no file.
-export const isCollection = boot.source === undefined;
+const isCollection = boot.source === undefined;
 const modes = isCollection ? ["lookups"] : ["lookups", "ranges"];
 
 /** An error during setup. */
-export class SetupError extends Error {
+class SetupError extends Error {
     constructor(code, detail = "") {
         super(code);
         this.code = code;
@@ -234,7 +234,7 @@ async function setUpCollection(worker, mode, exists, progress) {
 }
 
 /** Sets up the engine, and returns the replay mode. */
-export async function setUp(report) {
+async function setUp(report) {
     if (!isCollection) {
         report("file");
         await checkFile();
@@ -262,7 +262,7 @@ export async function setUp(report) {
 }
 
 /** Returns the replay mode if the engine is still set up. */
-export async function currentMode() {
+async function currentMode() {
     const worker = (await navigator.serviceWorker?.getRegistration("/"))?.active;
     return worker?.scriptURL === workerURL && await isAnswering(worker) ? storedMode() : undefined;
 }

@@ -4,7 +4,6 @@
  * Everything here runs at the page's origin, where the page can read and change it. So this never learns the words: it sends
  * the whole text and the places of all visible words, and the viewer finds and draws the marks.
  */
-import { createMeasure, rootsIn, scrollToText, textsIn } from "./page-text.js";
 
 const sliceMilliseconds = 10;
 const partCharacters = 1 << 16;
@@ -32,7 +31,7 @@ function* outwards(center, length) {
  * @param {(message: object) => void} tell
  * @param {() => Window} replayFrame
  */
-export function createTextReader(tell, replayFrame) {
+function createTextReader(tell, replayFrame) {
     let reading = null;
     // Also higher than those of an earlier agent.
     let version = Date.now();

@@ -13,7 +13,7 @@ struct PrintRoute: Sendable {
         guard let page = try await site.blocking({ try site.assets.asset("replay/print.html") }) else {
             throw ErrorResponse.assetsMissing
         }
-        let hash = ReplayRoutes.hash(ofFirst: "script", in: String(decoding: page.bytes, as: UTF8.self))
+        let hash = ReplayRoutes.hash(from: "<script>", to: "</script>", in: String(decoding: page.bytes, as: UTF8.self))
         return Responses.asset(
             page, policy: SecurityHeaders.printPage(site.hosts, scriptHash: hash), request: request,
             fields: [.connectionAllowlist: SecurityHeaders.ownOrigin])

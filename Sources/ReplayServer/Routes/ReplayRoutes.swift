@@ -137,8 +137,8 @@ struct ReplayRoutes: Sendable {
             bytes: Array(template.replacingOccurrences(of: "{{boot}}", with: json).utf8),
             type: "text/html; charset=utf-8")
         let policy = SecurityHeaders.bootPage(
-            site.hosts, scriptHash: Self.hash(ofFirst: "script", in: template),
-            styleHash: Self.hash(ofFirst: "style", in: template))
+            site.hosts, scriptHash: Self.hash(from: "<script type=\"module\">", to: "</script>", in: template),
+            styleHash: Self.hash(from: "<style>", to: "</style>", in: template))
         return Responses.asset(
             filled, policy: policy, request: request,
             fields: [
@@ -148,31 +148,28 @@ struct ReplayRoutes: Sendable {
             ])
     }
 
-    /// Returns `boot.html` with each line `{{PATH.js}}` replaced by the module at that path.
+    /// Returns `boot.html` with each line `{{PATH.js}}` replaced by the file at that path.
     ///
-    /// Inline modules need only one hash in the policy, and can't be intercepted by a service worker of an earlier
+    /// An inline script needs only one hash in the policy, and can't be intercepted by a service worker of an earlier
     /// version.
     private func bootTemplate() throws -> String {
-        try lines(of: "replay/boot.html").map { line in
+        try text(of: "replay/boot.html").split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard line.hasPrefix("{{"), line.hasSuffix(".js}}") else { return String(line) }
-            return try lines(of: String(line.dropFirst(2).dropLast(2)))
-                .filter { !$0.hasPrefix("import ") }
-                .map { $0.hasPrefix("export ") ? $0.dropFirst("export ".count) : $0 }
-                .joined(separator: "\n")
+            return try text(of: String(line.dropFirst(2).dropLast(2)))
         }
         .joined(separator: "\n")
     }
 
-    /// Returns the lines of an asset.
-    private func lines(of path: String) throws -> [Substring] {
+    /// Returns the text of an asset.
+    private func text(of path: String) throws -> String {
         guard let asset = try site.assets.asset(path) else { throw ErrorResponse.assetsMissing }
-        return String(decoding: asset.bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        return String(decoding: asset.bytes, as: UTF8.self)
     }
 
-    /// Returns the SHA-256, in base64, of the content of the first element of that name without attributes.
-    static func hash(ofFirst element: String, in page: String) -> String {
-        guard let start = page.range(of: "<\(element)>"),
-            let end = page.range(of: "</\(element)>", range: start.upperBound..<page.endIndex)
+    /// Returns the SHA-256, in base64, of the text between two tags.
+    static func hash(from opening: String, to closing: String, in page: String) -> String {
+        guard let start = page.range(of: opening),
+            let end = page.range(of: closing, range: start.upperBound..<page.endIndex)
         else { return "" }
         return SHA256.hash(data: Data(page[start.upperBound..<end.lowerBound].utf8)).base64
     }

@@ -226,9 +226,9 @@ struct RouteTests {
             #expect(data["source"] as? String == "/archives/file.wacz?sha256=\(hash)&view=replay")
             #expect((data["worker"] as? String)?.hasPrefix("/sw.js?replayPrefix=&version=") == true)
             #expect(data["size"] as? Int == 10)
-            // Its modules are inline.
-            let script = "\nconst text = 1;\nstart(text);\n"
-            #expect(page.text.contains("<script>\(script)</script>"))
+            // Its scripts are inline.
+            let script = "\nexport const text = 1;\nstart(text);\n"
+            #expect(page.text.contains("<script type=\"module\">\(script)</script>"))
             let policy = try #require(page["content-security-policy"])
             #expect(policy.contains("script-src 'sha256-\(try await Self.base64Digest(script))'"))
             #expect(policy.contains("style-src 'sha256-\(try await Self.base64Digest("p { color: red }"))'"))

@@ -113,7 +113,7 @@ enum TestAssets {
         """
     static let boot = """
         <!doctype html><style>p { color: red }</style><script type="application/json" id="boot">{{boot}}</script>
-        <script>
+        <script type="module">
         {{app/texts.js}}
         {{replay/boot.js}}
         </script>
@@ -128,7 +128,7 @@ enum TestAssets {
         try folder.write(boot, to: "replay/boot.html")
         try folder.write("export const a = 1;\n", to: "app/main.js")
         try folder.write("export const text = 1;", to: "app/texts.js")
-        try folder.write("import { text } from \"../app/texts.js\";\nstart(text);", to: "replay/boot.js")
+        try folder.write("start(text);", to: "replay/boot.js")
         try folder.write("<!doctype html><script>print()</script>", to: "replay/print.html")
         try folder.write("p { color: red }\n", to: "app/core/app.css")
         try folder.write("<!doctype html><title>API</title>", to: "app/api-docs.html")

@@ -1,6 +1,6 @@
 /**
  * Texts for the setup of an archive's origin, and for its errors. The viewer shows them, and so does the page at that
- * origin, into which the server copies this module.
+ * origin, into which the server copies this module. So it imports nothing.
  */
 
 const steps = {
