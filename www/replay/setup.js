@@ -124,8 +124,7 @@ const isAnswering = (worker) => request(worker, { msg_type: "ping" }, ({ msg_typ
 /** Removes other collections: those of earlier files under the same ID must not replay. */
 async function removeOutdated(worker, names) {
     for (const name of names) {
-        if (name === boot.collection) continue;
-        await removeCollection(worker, name);
+        if (name !== boot.collection) await removeCollection(worker, name);
     }
 }
 

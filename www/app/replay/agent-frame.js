@@ -50,12 +50,9 @@ export function createAgentFrame(archive, chosenMode, listener) {
     let mode = "";
 
     function begin() {
-        const current = {};
-        current.promise = new Promise((resolve, reject) => Object.assign(current, { resolve, reject }));
-        current.promise.catch(() => {});
-        current.started = performance.now();
-        attempt = current;
-        return current;
+        attempt = Promise.withResolvers();
+        attempt.promise.catch(() => {});
+        return attempt;
     }
 
     function keepWaiting(current, seconds) {

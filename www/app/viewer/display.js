@@ -1,9 +1,9 @@
 /** Shows the viewer's state: the panel, the toolbar, the title, and the entry of the browser's history. */
 import { decodeName } from "../core/captures.js";
 import { announce, plain } from "../core/dom.js";
+import { moment } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL } from "../core/routes.js";
-import { createAnnouncer } from "./announcer.js";
 import { addressOf, initialState, next } from "./navigation.js";
 import { lateError } from "./panels.js";
 
@@ -12,11 +12,12 @@ const arrivalSecondsMax = 30;
 /** @param {import("./viewer.js").Viewer} viewer */
 export function createDisplay(viewer) {
     const { archive, frame, icons, marks, onShown, stage, steps, title: archiveTitle, toolbar } = viewer;
-    const announcePage = createAnnouncer();
     let state = initialState;
     let visible = true;
     let pageTitle = "";
     let lateTimer = 0;
+    // The page that was announced last.
+    let announced = {};
 
     /** @param {string} event that `navigation.js` knows */
     function go(event, details) {
@@ -49,9 +50,17 @@ export function createDisplay(viewer) {
     function introduce(panel) {
         icons.set([], "");
         if (!visible) return;
-        announcePage(pageTitle);
+        announcePage();
         const hasFocus = document.activeElement === document.body || frame.element.contains(document.activeElement);
         if (hasFocus) panel.querySelector('h1[tabindex="-1"]')?.focus({ preventScroll: true });
+    }
+
+    /** Tells screen readers the title, and the time if another capture of the same URL was announced before. */
+    function announcePage({ url, timestamp, capturedAt } = {}) {
+        // A page can arrive in several reports.
+        const isOtherTime = url !== undefined && url === announced.url && (timestamp !== announced.timestamp || announced.isOtherTime);
+        announce(isOtherTime ? message("viewer.title-captured", { title: pageTitle, time: moment(capturedAt) }) : pageTitle);
+        announced = { url, timestamp, isOtherTime };
     }
 
     /** Starts the time limit while a page is opening. */
@@ -99,7 +108,7 @@ export function createDisplay(viewer) {
         },
 
         focusPage() {
-            if (visible) announcePage(pageTitle, state.page?.capture);
+            if (visible) announcePage(state.page?.capture);
             if (visible && document.activeElement === document.body) frame.focus();
             onShown();
         },
