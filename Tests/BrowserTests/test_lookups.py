@@ -72,6 +72,24 @@ def test_lookups_are_the_default(host_with_sample, browser):
     assert "replay=" not in browser.page.url
 
 
+def test_captures_and_the_database_are_read_once(host_with_sample, browser):
+    """An opening without a time requests captures once. For the next page, the agent reads the engine's database once."""
+    viewer = open_by(browser.page, host_with_sample, "", fragment=f"#url={SITE}/species/&ts=")
+    expect_species(viewer)
+    assert len([url for url in browser.requests if "/api/archives/sample/captures?" in url]) == 1
+    viewer.agent_frame.evaluate("""() => {
+        const { get } = IDBObjectStore.prototype;
+        window.reads = 0;
+        IDBObjectStore.prototype.get = function (...key) {
+            window.reads += 1;
+            return get.apply(this, key);
+        };
+    }""")
+    viewer.open_url(f"{SITE}/")
+    expect_home(viewer)
+    assert viewer.agent_frame.evaluate("() => window.reads") == 1
+
+
 def test_deep_link_at_the_replay_origin_uses_lookups(host_with_sample, browser):
     """In a browser with an empty profile."""
     collection = host_with_sample.archive("sample")["replayCollection"]
