@@ -25,7 +25,7 @@ while IFS= read -r file; do put "$file" "share/replayhost/$file"; done \
     < <(find www -type f ! -path 'www/vendor/.*' | LC_ALL=C sort)
 
 mkdir -p "$folder"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,man/man1}
-"$program" --generate-completion-script bash >"$folder/share/bash-completion/completions/replayhost"
+"$program" --generate-completion-script bash | sed '1{/^#!/d}' >"$folder/share/bash-completion/completions/replayhost"
 "$program" --generate-completion-script zsh >"$folder/share/zsh/site-functions/_replayhost"
 "$program" --generate-completion-script fish >"$folder/share/fish/vendor_completions.d/replayhost.fish"
 version=$("$program" --version | sed -n '1s/replayhost //p')
@@ -35,6 +35,9 @@ date=$(git log -1 --format=%cs 2>/dev/null) || date=
     python3 Scripts/lib/make-manual.py "$version" "$date" Packaging/manual.roff >"$folder/share/man/man1/replayhost.1"
 
 put Packaging/replayhost.desktop share/applications/replayhost.desktop
+put Packaging/replayhost.metainfo.xml share/metainfo/org.replayhost.replayhost.metainfo.xml
+sed -i -e "s|@VERSION@|$version|" -e "s| date=\"@DATE@\"|${date:+ date=\"$date\"}|" \
+    "$folder/share/metainfo/org.replayhost.replayhost.metainfo.xml"
 put Packaging/replayhost.xml share/mime/packages/replayhost.xml
 put www/app/icon.svg share/icons/hicolor/scalable/apps/replayhost.svg
 put Packaging/replayhost.socket share/systemd/user/replayhost.socket

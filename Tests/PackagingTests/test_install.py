@@ -32,7 +32,7 @@ def test_files_are_installed_in_standard_folders(tmp_path):
         "share/doc/replayhost/LICENSE", "share/doc/replayhost/NOTICE", "share/doc/replayhost/README.md",
         "share/doc/replayhost/licences/AGPL-3.0.txt", "share/fish/vendor_completions.d/replayhost.fish",
         "share/icons/hicolor/scalable/apps/replayhost.svg", "share/man/man1/replayhost.1",
-        "share/mime/packages/replayhost.xml", "share/replayhost/installed-files.txt",
+        "share/metainfo/org.replayhost.replayhost.metainfo.xml", "share/mime/packages/replayhost.xml", "share/replayhost/installed-files.txt",
         "share/systemd/user/replayhost.service", "share/systemd/user/replayhost.socket",
         "share/zsh/site-functions/_replayhost",
     }, "no caches below DESTDIR"
