@@ -3,8 +3,8 @@
 # PREFIX=DIR and DESTDIR=DIR (install), MINUTES=5 and READER=zip (fuzz), ONLY=PART (soak, bench).
 export PORT ENGINE_DIR ENGINE YES PREFIX DESTDIR MINUTES READER ONLY
 
-.PHONY: help run capture build install uninstall dist test test-portable test-capture soak fuzz sanitize bench docs setup
-.PHONY: setup-capture format lint clean
+.PHONY: help run capture build install uninstall dist deb release test test-portable test-capture soak fuzz sanitize bench docs
+.PHONY: setup setup-capture format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -27,6 +27,12 @@ uninstall: ## remove the installation (same PREFIX=, DESTDIR=)
 
 dist: ## build a tarball that runs without a Swift toolchain
 	@Scripts/dist
+
+deb: ## build it, and a package for Debian and Ubuntu
+	@Scripts/deb
+
+release: ## build both, with SHA256SUMS and a list of what is in them (SPDX)
+	@Scripts/release
 
 test: ## run all tests and count them
 	@Scripts/test
