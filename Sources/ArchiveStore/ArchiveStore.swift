@@ -19,7 +19,7 @@ package struct ArchiveStore: Sendable {
     package var readsPDFsWithoutSandbox = false
 
     /// The version of replayhost.
-    package static let version = "0.1.0"
+    package static let version = "0.2.0"
     /// What the archives written here name as their software.
     static let software = "replayhost \(version)"
 
