@@ -70,6 +70,8 @@ def test_every_capture_of_a_thousand_is_reached(host, browser, tmp_path):
     expect(viewer.address).to_have_value(f"{HOME}species/")
     viewer.follow("Crab")
     expect(viewer.read("h1")).to_have_text("Crab")
+    # Until a page has arrived, its URL can replace a selected one while another is typed.
+    expect(viewer.address).to_have_value(f"{HOME}species/crab.html")
     viewer.open_url(f"{HOME}species")
     expect(viewer.read("h1")).to_have_text("Species")
     expect(viewer.address).to_have_value(f"{HOME}species/")
