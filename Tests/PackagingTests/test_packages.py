@@ -35,7 +35,7 @@ def unpacked(tmp_path_factory):
     program = folder.parent / "replayhost"
     program.write_text(f'#!/bin/sh\nexec "{BINARY}" "$@"\n')
     program.chmod(0o755)
-    run(CHECKOUT / "Scripts/lib/stage.sh", program, folder)
+    run(CHECKOUT / "Scripts" / "lib" / "stage.sh", program, folder)
     shutil.copy(shutil.which("true"), folder / "bin/replayhost")
     (folder / "lib/replayhost").mkdir(parents=True)
     linked = re.search(r"libz\.so\.1 => (\S+)", run("ldd", BINARY).stdout)[1]
