@@ -97,6 +97,18 @@ def test_mark_is_the_same_everywhere(host, page, tmp_path):
     expect(page.get_by_role("article").get_by_role("button", name="Verified", exact=True)).to_be_visible()
 
 
+def test_mark_of_a_new_archive_follows_its_verification(host, page, tmp_path):
+    """It ends after the archive was read, and before the page hears of jobs."""
+    path, _ = signed(tmp_path, "anonymous")
+    add_verified(host, path)
+    before = host.archive("anonymous")
+    del before["verificationSummary"]
+    page.route("**/api/archives/anonymous", lambda route: route.fulfill(json=before), times=1)
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#view=pages")
+    expect(page.locator(".page-line").first).to_be_visible()
+    expect(page.locator(".archive-page").get_by_role("button", name="Verified", exact=True)).to_be_visible()
+
+
 def test_mark_says_what_it_proves(host, page, tmp_path):
     """Two sentences and a link, with the mouse and with the keyboard; the mark isn't colour alone."""
     path, _ = signed(tmp_path, "anonymous")

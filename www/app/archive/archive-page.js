@@ -4,7 +4,9 @@ import { isUnavailable } from "../components/availability.js";
 import { groupsOf } from "../components/issue-groups.js";
 import { errorBlock, sentence } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/page-header.js";
+import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
+import { followEvents } from "../core/events.js";
 import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { settings } from "../core/settings.js";
@@ -58,6 +60,11 @@ export function createArchivePage(item, onChanged) {
     document.addEventListener("keydown", editByKey);
     showFindings(item.findings);
     queueMicrotask(showBanners);
+    // A new archive is verified soon, whichever tab is shown.
+    const events = item.kind === "archive" && !item.verificationSummary && followEvents({
+        onConnected: showVerification,
+        onJob: ({ kind, archive, state }) => kind === "verify" && archive === item.id && state === "done" && showVerification(),
+    });
     // Without the counts, the tab has no number.
     counts().then((found) => found?.urls !== undefined && links.urls.replaceChildren(...label("urls", found.urls)), () => {});
 
@@ -75,6 +82,13 @@ export function createArchivePage(item, onChanged) {
             h: (...text) => make("span", { class: "visually-hidden" }, ...text) })));
         const seen = seenIssue(now);
         banner.replaceChildren(...(seen ? [replayNote(item, seen)] : []));
+    }
+
+    async function showVerification() {
+        const now = await api.details(item).catch(() => null);
+        if (!now?.verificationSummary) return;
+        events.close();
+        showFindings(now.findings ?? [], now);
     }
 
     async function show(route) {
@@ -119,6 +133,7 @@ export function createArchivePage(item, onChanged) {
 
         close() {
             document.removeEventListener("keydown", editByKey);
+            if (events) events.close();
             resized.disconnect();
             head.close();
             for (const tab of open.values()) tab.close();
