@@ -42,6 +42,6 @@ put Packaging/replayhost.xml share/mime/packages/replayhost.xml
 put www/app/icon.svg share/icons/hicolor/scalable/apps/replayhost.svg
 put Packaging/replayhost.socket share/systemd/user/replayhost.socket
 put Packaging/replayhost.service share/systemd/user/replayhost.service
-for file in LICENSE NOTICE README.md; do put $file share/doc/replayhost/$file; done
+for file in LICENSE NOTICE *.md docs/*.md docs/images/*; do put "$file" "share/doc/replayhost/$file"; done
 put Packaging/licences/AGPL-3.0.txt share/doc/replayhost/licences/AGPL-3.0.txt
 put Packaging/install.sh install.sh 755
