@@ -1,7 +1,8 @@
 import WebArchive
 
 extension JobRunner {
-    /// Makes the text of an archive searchable, and counts what its index lists. What was done stays when the job stops.
+    /// Makes the text of an archive searchable, and counts what its index lists, at low priority. What was done stays
+    /// when the job stops.
     ///
     /// - Returns: How the job ended; `nil` if it was paused or cancelled.
     /// - Throws: What the catalog throws.
@@ -10,17 +11,21 @@ extension JobRunner {
     ) throws -> JobEnd? {
         try runOnArchive(job) { archive in
             let rate = JobRate()
-            let end = try TextWork(store: store, archive: archive).run { done, total in
-                if let reason = stop() { throw JobStop.requested(reason) }
-                progress(done, total)
-                guard let done = rate.progressToWrite(done) else { return }
-                try self.write(done, total: total, of: job, owner)
+            let end = try LowPriority.run {
+                let end = try TextWork(store: store, archive: archive).run { done, total in
+                    if let reason = stop() { throw JobStop.requested(reason) }
+                    progress(done, total)
+                    guard let done = rate.progressToWrite(done) else { return }
+                    try self.write(done, total: total, of: job, owner)
+                }
+                guard end == .done else { return end }
+                try store.jobs.noteDetectedPages(of: archive)
+                try withoutActuallyEscaping(stop) { stop in
+                    try store.resolver.noteContents(of: archive, isWanted: { stop() == nil })
+                }
+                return end
             }
             guard end == .done else { return .notStarted(reason: Self.archiveChanged) }
-            try store.jobs.noteDetectedPages(of: archive)
-            try withoutActuallyEscaping(stop) { stop in
-                try store.resolver.noteContents(of: archive, isWanted: { stop() == nil })
-            }
             let note = try store.searcher.indexedText(of: archive)?.unreadPDFs
             return .done(archive.id, bytes: archive.size, note: note)
         }

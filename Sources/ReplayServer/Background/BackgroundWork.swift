@@ -33,9 +33,6 @@ struct BackgroundWork: Sendable {
     }
 
     /// Checks for new jobs twice a second, and every few seconds for jobs that can run again.
-    ///
-    /// - Parameter turns: Of jobs that nothing waits for. They run at low priority, with all that is done between them: for
-    ///   small archives, that takes as long as the jobs.
     private func runJobs(_ kinds: Set<Job.Kind>, _ turns: JobTurns? = nil) async {
         guard !store.isReadOnly else { return }
         let runner = JobRunner(store, kinds: kinds, turns: turns)
@@ -47,9 +44,7 @@ struct BackgroundWork: Sendable {
                 let revision = try await blocking { try store.revision().jobs }
                 guard revision != seen || checkedAt.duration(to: .now) > .seconds(5) else { continue }
                 checkedAt = .now
-                try await blocking.long {
-                    if turns == nil { try runAll(runner) } else { try LowPriority.run { try runAll(runner) } }
-                }
+                try await blocking.long { try runAll(runner) }
                 seen = revision
                 errors.reset()
             } catch {

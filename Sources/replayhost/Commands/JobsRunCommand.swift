@@ -1,7 +1,6 @@
 import ArchiveStore
 import ArgumentParser
 import CommandSupport
-import WebArchive
 
 /// `replayhost jobs run`
 struct JobsRunCommand: ParsableCommand {
@@ -28,11 +27,9 @@ struct JobsRunCommand: ParsableCommand {
         try store.purgeRemovedTexts { interrupts.wereReceived }
         let runner = JobRunner(store)
         var statuses: [ExitStatus] = []
-        try LowPriority.run {
-            while let job = try runNext(runner, interrupts) {
-                common.tell(job, JobText.line(job))
-                statuses.append(Self.status(of: job))
-            }
+        while let job = try runNext(runner, interrupts) {
+            common.tell(job, JobText.line(job))
+            statuses.append(Self.status(of: job))
         }
         if interrupts.wereReceived { throw ExitStatus.interrupted }
         noteRemaining(store, hasRunSome: !statuses.isEmpty)
