@@ -257,6 +257,8 @@ def test_typed_url_leads_to_its_captures(library, page):
         ("https://reef.example/limpets", [2019, 2017, 2016]), ("reef.example/limpets", [2019, 2017, 2016]),
     ]:
         page.goto(f"{library.home}/#search={quote(typed, safe='')}")
+        # The list of the search before has the same texts.
+        expect(page.get_by_role("heading", name=f"Captures of {typed}", exact=True)).to_be_visible()
         expect(captures.locator("p")).to_have_text([f"4 March {year}, 05:06 UTC · Reef Watch" for year in times])
     captures.nth(1).get_by_role("link").click()
     expect(Viewer(page).read("body")).to_contain_text("Middle limpet notes.")
