@@ -86,8 +86,7 @@ struct PlainEnglishTests {
     @Test(arguments: rules)
     func isNotUsed(_ rule: Rule) throws {
         let expression = try NSRegularExpression(pattern: rule.pattern)
-        for file in Self.texts
-        where !rule.allowed.contains(where: file.path.hasSuffix) {
+        for file in Self.texts where !rule.allowed.contains(where: file.path.hasSuffix) {
             for match in expression.matches(in: file.text, range: NSRange(file.text.startIndex..., in: file.text)) {
                 guard let range = Range(match.range, in: file.text) else { continue }
                 let line = file.text[..<range.lowerBound].count { $0 == "\n" } + 1

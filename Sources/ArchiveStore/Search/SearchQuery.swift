@@ -82,14 +82,14 @@ package struct SearchQuery: Sendable, Hashable {
     package private(set) var invalidFilters: [String] = []
 
     /// Whether there is nothing to search for.
-    package var isEmpty: Bool {
-        groups.isEmpty && facets.isEmpty && archives.isEmpty && collections.isEmpty && after == nil && before == nil
-    }
+    package var isEmpty: Bool { groups.isEmpty && !isRestricted }
 
     /// Whether it has filters, typed or not.
-    var isFiltered: Bool {
-        !facets.isEmpty || !excludedFacets.isEmpty || !archives.isEmpty || !collections.isEmpty || after != nil
-            || before != nil
+    var isFiltered: Bool { isRestricted || !excludedFacets.isEmpty }
+
+    /// Whether it has filters that pages can be listed by.
+    private var isRestricted: Bool {
+        !facets.isEmpty || !archives.isEmpty || !collections.isEmpty || after != nil || before != nil
     }
 
     /// Parses what a person typed.
@@ -135,7 +135,7 @@ package struct SearchQuery: Sendable, Hashable {
     package mutating func restrict(sites: [String] = [], types: [String] = [], languages: [String] = []) {
         facets.formUnion(sites.map { .site(SearchSite.host(of: $0)) })
         facets.formUnion(types.map { .type($0.lowercased()) })
-        facets.formUnion(languages.map { .language(Self.primaryLanguage($0)) })
+        facets.formUnion(languages.map { .language(SearchDocument.language($0)) })
     }
 
     /// Restricts the search to a span of time. Each text has 4 to 14 digits, optionally with `-`.
@@ -212,9 +212,8 @@ package struct SearchQuery: Sendable, Hashable {
             guard Set(types).isSubset(of: Self.types) else { return false }
             for type in types { add(.type(type), token) }
         case "lang", "language":
-            let languages = values.map(Self.primaryLanguage)
-            // ISO 639 has codes of two and three letters (RFC 5646, section 2.2.1).
-            guard languages.allSatisfy({ $0.wholeMatch(of: /[a-z]{2,3}/) != nil }) else { return false }
+            let languages = values.map(SearchDocument.language)
+            guard !languages.contains("") else { return false }
             for language in languages { add(.language(language), token) }
         case "in" where !token.isExcluded: archives += values
         case "collection" where !token.isExcluded: collections += values
@@ -273,11 +272,6 @@ package struct SearchQuery: Sendable, Hashable {
     /// Matches documents with one of the facets; `nil` if there are none.
     private static func expression(_ facets: Set<Facet>) -> MatchExpression? {
         .any(facets.map(\.word).sorted().map { MatchExpression(phrase: $0) })
-    }
-
-    /// The subtag that the index has: `de` for `de-AT`.
-    private static func primaryLanguage(_ tag: String) -> String {
-        String(tag.lowercased().prefix { $0 != "-" && $0 != "_" })
     }
 
     private static func time(_ text: String) -> String? { URLFilter.time(text)?.digits14 }

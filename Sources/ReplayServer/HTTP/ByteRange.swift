@@ -46,7 +46,7 @@ extension ByteRange {
     /// Returns the position of the last byte that a `Range` field asks for; `nil` if that depends on the length of the body,
     /// or if the field asks for several ranges.
     package static func last(of field: some StringProtocol) -> UInt64? {
-        guard !field.contains(","), let ranges = try? parse(field, size: .max), ranges.count == 1 else { return nil }
+        guard let ranges = try? parse(field, size: .max), ranges.count == 1 else { return nil }
         return ranges[0].last < .max - 1 ? ranges[0].last : nil
     }
 

@@ -20,14 +20,10 @@ package final class ZstdFrames: ByteStream {
     /// - Throws: `badGzip`, `truncated` or `tooLarge` if the dictionary can't be used; `io`.
     package init(_ source: any ByteSource) throws(WebArchiveError) {
         let dictionary = try ZstdDictionary.read(from: source)
-        guard let decoder = ZSTD_createDStream() else {
-            throw WebArchiveError(code: .io, problem: "not enough memory to decode zstd data", file: source.name)
-        }
         self.source = source
-        self.decoder = decoder
+        decoder = try ZstdStep.makeDecoder(file: source.name)
         input = BufferedInput(SourceStream(source))
         rereadBytesLeft = max(source.size, 16 << 20)
-        ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, ZstdStep.windowLogMax)
         guard ZSTD_isError(ZSTD_DCtx_loadDictionary(decoder, dictionary, dictionary.count)) == 0 else {
             throw ZstdDictionary.damaged("its tables are wrong", file: source.name)
         }

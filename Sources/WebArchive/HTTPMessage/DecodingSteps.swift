@@ -94,15 +94,20 @@ final class ZstdStep: DecodingStep {
     private(set) var isComplete = false
 
     /// The base-2 logarithm of the maximum window size in bytes. WARC-ZSTD 1.0 requires the same.
-    static let windowLogMax: Int32 = 23
+    private static let windowLogMax: Int32 = 23
 
     init(file: String) throws(WebArchiveError) {
+        decoder = try Self.makeDecoder(file: file)
+        self.file = file
+    }
+
+    /// Returns a decoder with limited memory, to free with `ZSTD_freeDStream`.
+    static func makeDecoder(file: String) throws(WebArchiveError) -> OpaquePointer {
         guard let decoder = ZSTD_createDStream() else {
             throw WebArchiveError(code: .io, problem: "not enough memory to decode zstd data", file: file)
         }
-        ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, Self.windowLogMax)
-        self.decoder = decoder
-        self.file = file
+        ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, windowLogMax)
+        return decoder
     }
 
     deinit { ZSTD_freeDStream(decoder) }

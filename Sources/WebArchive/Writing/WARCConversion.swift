@@ -140,8 +140,8 @@ struct WARCConversion {
 
     /// Decompresses a file.
     ///
-    /// - Returns: The parts before, between and after damaged places. A record that is cut off ends with its part, so that it doesn't
-    ///   hide the next one.
+    /// - Returns: The parts before, between and after damaged places. A record that is cut off ends with its part, so that
+    ///   it doesn't hide the next one.
     private mutating func decompressed(_ source: any ByteSource, _ format: WARCFormat) throws -> [SubrangeByteSource] {
         let stream: any ByteStream = try format.isZstandard ? ZstdFrames(source) : GzipStream(SourceStream(source))
         let file = try TemporaryFile(in: folder)
@@ -278,8 +278,9 @@ extension WACZWriter {
     ///   - keepsName: Whether the name stays as it is, unless the file is converted.
     ///   - progress: Called regularly with the number of bytes read; throws to stop.
     /// - Returns: `false` if it's neither a WARC nor an ARC file.
-    /// - Throws: What `progress` throws; `io`, `noSpace`; the errors of `WARCFormat.init`; `OtherMembers` if a later gzip member isn't a record, after which this
-    ///   writer can't be used: the archive has to be written again, and the file converted.
+    /// - Throws: What `progress` throws; `io`, `noSpace`; the errors of `WARCFormat.init`; `OtherMembers` if a later gzip
+    ///   member isn't a record, after which this writer can't be used: the archive has to be written again, and the file
+    ///   converted.
     package func addCaptures(
         _ source: any ByteSource, name: String, converts: Bool = false, keepsName: Bool = false,
         detectsPages: Bool = true,

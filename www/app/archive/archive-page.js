@@ -61,10 +61,10 @@ export function createArchivePage(item, onChanged) {
     showFindings(item.findings);
     queueMicrotask(showBanners);
     // A new archive is verified soon, whichever tab is shown.
-    const events = item.kind === "archive" && !item.verificationSummary && followEvents({
+    const events = item.kind === "archive" && !item.verificationSummary ? followEvents({
         onConnected: showVerification,
         onJob: ({ kind, archive, state }) => kind === "verify" && archive === item.id && state === "done" && showVerification(),
-    });
+    }) : null;
     // Without the counts, the tab has no number.
     counts().then((found) => found?.urls !== undefined && links.urls.replaceChildren(...label("urls", found.urls)), () => {});
 
@@ -74,7 +74,10 @@ export function createArchivePage(item, onChanged) {
     }
 
     function showFindings(findings, verified) {
-        if (verified) head.showTrust(verified);
+        if (verified) {
+            head.showTrust(verified);
+            events?.close();
+        }
         const now = { ...item, findings };
         const count = issueCount(now);
         const warning = (...text) => make("span", { class: "issue-count" }, make("span", { "aria-hidden": "true", text: "⚠" }), ...text);
@@ -86,9 +89,7 @@ export function createArchivePage(item, onChanged) {
 
     async function showVerification() {
         const now = await api.details(item).catch(() => null);
-        if (!now?.verificationSummary) return;
-        events.close();
-        showFindings(now.findings ?? [], now);
+        if (now?.verificationSummary) showFindings(now.findings ?? [], now);
     }
 
     async function show(route) {
@@ -133,7 +134,7 @@ export function createArchivePage(item, onChanged) {
 
         close() {
             document.removeEventListener("keydown", editByKey);
-            if (events) events.close();
+            events?.close();
             resized.disconnect();
             head.close();
             for (const tab of open.values()) tab.close();
