@@ -3,8 +3,8 @@ import CZstd
 
 /// Decompresses the Zstandard frames of a WARC file as one stream. WARC-ZSTD 1.0, RFC 8878.
 ///
-/// A frame can hold a record, a part of one, or several. After `badGzip` or `truncated`, reading goes on with the next
-/// frame.
+/// A frame can hold a record, a part of one, or several. After `badGzip`, which also stands for damaged frames, or
+/// `truncated`, reading goes on with the next frame.
 package final class ZstdFrames: ByteStream {
     package var name: String { source.name }
     /// The number of bytes of the file that were read.

@@ -1,4 +1,4 @@
-/** Shows the pages that arrive in the frame, and knows what the viewer expects of them. */
+/** Shows the pages that arrive in the frame, with what is expected of the next one: URL, hint and scroll position. */
 import { captureNote, sameDocument, withoutFragment } from "../core/captures.js";
 import { plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";

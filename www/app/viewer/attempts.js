@@ -1,4 +1,4 @@
-/** Tells whether a request for a URL is still the latest one, and keeps what repeats it. */
+/** Tells whether a request for a URL is still the latest one, and has the function that repeats it. */
 export function createAttempts() {
     let count = 0;
 

@@ -1,4 +1,4 @@
-/** Shows what can't be a page: errors, URLs without a capture, and files. */
+/** Shows panels in place of pages: for errors, URLs without a capture, and files. */
 import { isUnavailable } from "../components/availability.js";
 import { unavailabilityText } from "../components/unavailability-text.js";
 import * as api from "../core/api.js";
@@ -27,7 +27,7 @@ export function createFallbacks(viewer) {
         // The same failure can be reported several times. Its panel stays, so that buttons keep the focus.
         const isSame = before?.isEqualNode(panel) === true;
         display.go("fail", { panel: isSame ? before : panel, inFrame: frameTarget !== undefined, ...frameTarget });
-        // The engine found it, not this page.
+        // The engine noticed it, so `connection.js` doesn't know of it yet.
         if (needsServer) serverFailed();
         // A page that timed out may still arrive.
         if (!error.isOfPage) onFailed(error);

@@ -1,7 +1,7 @@
 /**
  * The viewer of one archive or collection, with toolbar, agent and replay frame.
  *
- * `navigation.js` has its states. The parts send events to it, and `display.js` shows the resulting state.
+ * The parts send events to `display.js`, which gets the next state from `navigation.js` and shows it.
  */
 import "../messages/en/viewer.js";
 import { viewerBanner } from "../components/shell.js";
