@@ -13,15 +13,16 @@ package import Foundation
 package struct SignatureVerifier: Sendable {
     static let file = "datapackage-digest.json"
 
-    private let trust: TrustRoots
+    private let trust: TrustRoots?
     private let now: Date
 
     /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - trust: The roots for certificates of domains and for time stamps.
+    ///   - trust: The roots for certificates of domains and for time stamps; `nil` for the system's, which are read when
+    ///     there is a signature.
     ///   - now: The time after which a time stamp is from the future.
-    package init(trust: TrustRoots, now: Date = .now) {
+    package init(trust: TrustRoots?, now: Date = .now) {
         self.trust = trust
         self.now = now
     }
@@ -40,7 +41,7 @@ package struct SignatureVerifier: Sendable {
             return SignatureReport(problems: problems, texts: [:])
         }
         guard let texts = data.texts else { return .unsigned }
-        var check = SignatureCheck(texts: texts, trust: trust, now: now)
+        var check = SignatureCheck(texts: texts, trust: trust ?? .system(), now: now)
         check.checkMembers(data)
         return check.run()
     }

@@ -184,7 +184,8 @@ struct HostileSignatureTests {
         var digest = SignedDigest(signer: "p256")
         digest[member] = "REPLACED"
         let file = String(decoding: digest.file, as: UTF8.self).replacingOccurrences(of: "\"REPLACED\"", with: value)
-        let report = SignatureVerifier(trust: try #require(SignedDigest.roots)).verify(Array(file.utf8))
+        let roots: TrustRoots = try #require(SignedDigest.roots)
+        let report = SignatureVerifier(trust: roots).verify(Array(file.utf8))
         #expect(report.outcome == .unreadable || report.outcome == .invalid)
         #expect(report.findings.map(\.code).contains("signature-member-type"), "\(report.findings)")
     }

@@ -6,6 +6,8 @@ struct ExaminedArchive {
     let wacz: WACZFile
     let inspection: WACZInspection
     let findings: [Finding]
+    /// The most likely main page of the page list; `nil` if it's empty.
+    private let likelyMainPage: Page?
 
     /// Reads a file's structure, index and pages.
     ///
@@ -23,7 +25,14 @@ struct ExaminedArchive {
             let file = try FileByteSource(path: path, name: name)
             return try opened?.reading(from: file) ?? WACZFile.open(file)
         }
-        inspection = try StoreError.refusingDamage { [wacz] in try wacz.inspect(progress: progress) }
+        var choice = MainPageChoice()
+        var isChoosing = true
+        inspection = try StoreError.refusingDamage { [wacz] in
+            try wacz.inspect(progress: progress) { page in
+                if isChoosing, page.url.utf8.count <= TextLimits.url { isChoosing = choice.add(page) }
+            }
+        }
+        likelyMainPage = choice.page
         guard isStrict else {
             findings = alsoFound + inspection.findings
             return
@@ -96,13 +105,7 @@ struct ExaminedArchive {
         if let main = wacz.mainPage, main.url.utf8.count <= TextLimits.url {
             return (main.url, main.timestamp?.digits14)
         }
-        var choice = MainPageChoice()
-        // Damage in the list is reported as a finding already.
-        _ = try? wacz.forEachPage { page in
-            guard page.url.utf8.count <= TextLimits.url else { return true }
-            return choice.add(page)
-        }
-        return choice.page.map { ($0.url, $0.captureTime?.digits14) }
+        return likelyMainPage.map { ($0.url, $0.captureTime?.digits14) }
     }
 }
 

@@ -12,7 +12,7 @@ extension JobRunner {
         try runOnArchive(job) { archive in
             let rate = JobRate()
             let report = try LowPriority.run {
-                try store.verifications.verify(archive, trust: trust ?? .system()) { done in
+                try store.verifications.verify(archive, trust: trust) { done in
                     if let reason = stop() { throw JobStop.requested(reason) }
                     progress(done, archive.size)
                     guard let done = rate.progressToWrite(done) else { return }

@@ -11,8 +11,13 @@ package final class JobRunner: Sendable {
     let trust: TrustRoots?
     /// Partial hashes by job, so that a paused job continues where it stopped.
     private let partialHashes = Mutex<[Int64: HashingWork]>([:])
-    /// The owner of the running job, until its end is recorded.
-    private let current = Mutex<JobOwner?>(nil)
+    private struct Ownership {
+        /// The owner of the jobs that run here; `nil` when the last one has ended and no other can run.
+        var owner: JobOwner?
+        /// Whether the end of the last job isn't recorded yet.
+        var hasJob = false
+    }
+    private let ownership = Mutex(Ownership())
 
     /// - Parameters:
     ///   - kinds: The kinds of jobs to run.
@@ -35,7 +40,6 @@ package final class JobRunner: Sendable {
     package func runNext(
         stop: () -> String? = { nil }, progress: (Job, UInt64) -> Void = { _, _ in }
     ) throws -> Job? {
-        try store.jobs.requeueOrphaned()
         try requeueOwn()
         turns?.begin()
         defer { turns?.end() }
@@ -44,7 +48,6 @@ package final class JobRunner: Sendable {
             turns?.pass()
             return stop()
         }
-        current.withLock { $0 = owner }
         progress(job, job.done)
         func follow(_ done: UInt64, of total: UInt64) {
             var current = job
@@ -58,42 +61,56 @@ package final class JobRunner: Sendable {
         case .verify: end = try verify(job, owner, stop: stopOrPass, progress: follow)
         case .import: end = try repeatImport(job, owner, stop: stopOrPass) { progress(job, $0) }
         }
-        if let end { try store.jobs.end(job.id, owner: owner.name, end) }
-        let ended = try store.jobs.job(id: job.id)
-        current.withLock { $0 = nil }
+        let ended = try end.map { try store.jobs.end(job.id, owner: owner.name, $0) } ?? store.jobs.job(id: job.id)
+        ownership.withLock { $0.hasJob = false }
         return ended
     }
 
     /// Requeues the job that was running here when the catalog failed.
     private func requeueOwn() throws {
-        guard let owner = current.withLock({ $0 }) else { return }
+        guard let owner = ownership.withLock({ $0.hasJob ? $0.owner : nil }) else { return }
         for job in try store.jobs.running(by: owner.name) {
             try store.jobs.end(job.id, owner: owner.name, .waiting(reason: "the catalog couldn't be written"))
         }
-        current.withLock { $0 = nil }
+        ownership.withLock { $0.hasJob = false }
+    }
+
+    /// Claims the next job. Looks for jobs of processes that died before the first job and after the last one.
+    private func claimNext() throws -> (job: Job, owner: JobOwner)? {
+        var owner = ownership.withLock { $0.owner }
+        if owner == nil { try store.jobs.requeueOrphaned() }
+        let isFirst = owner == nil
+        var job = try claimOldest(&owner)
+        if job == nil, !isFirst, try store.jobs.requeueOrphaned() > 0 { job = try claimOldest(&owner) }
+        guard let job, let owner else {
+            ownership.withLock { $0.owner = nil }
+            return nil
+        }
+        ownership.withLock { $0 = Ownership(owner: owner, hasJob: true) }
+        return (job, owner)
     }
 
     /// Claims the oldest queued job whose file is available, first of those of archives that people use. Jobs whose process
     /// died come last.
-    private func claimNext() throws -> (job: Job, owner: JobOwner)? {
+    private func claimOldest(_ owner: inout JobOwner?) throws -> Job? {
         var last: Jobs.WaitingJob?
-        var owner: JobOwner?
         var used = try store.jobs.waiting(kinds, of: store.recentlyUsed.all(), limit: Self.waitingMax)
         while true {
-            let waiting =
-                used.isEmpty ? try store.jobs.waiting(kinds, after: last, limit: Self.waitingMax) : used
+            // Nearly always, the first one can run.
+            let limit = last == nil ? Self.firstMax : Self.waitingMax
+            let waiting = used.isEmpty ? try store.jobs.waiting(kinds, after: last, limit: limit) : used
             for item in waiting where try canRun(item) {
                 let done = partialHashes.withLock { $0[item.id]?.done } ?? 0
-                let candidate = try owner ?? JobOwner(layout: store.layout)
-                owner = candidate
-                let claimed = try store.jobs.claim(item.id, owner: candidate.name, done: done)
-                if let claimed { return (claimed, candidate) }
+                let claiming = try owner ?? JobOwner(layout: store.layout)
+                owner = claiming
+                claiming.heartbeat()
+                if let claimed = try store.jobs.claim(item.id, owner: claiming.name, done: done) { return claimed }
             }
             if !used.isEmpty {
                 used = []
                 continue
             }
-            guard waiting.count == Self.waitingMax, let end = waiting.last else { return nil }
+            guard waiting.count == limit, let end = waiting.last else { return nil }
             last = end
         }
     }
@@ -122,6 +139,7 @@ package final class JobRunner: Sendable {
 
     /// The catalog's column `turn` depends on this text.
     static let fileUnavailable = "its file is unavailable"
+    private static let firstMax = 4
     private static let waitingMax = 100
     private static let partialHashesMax = 64
 }

@@ -136,6 +136,17 @@ extension Jobs {
         return try catalog.reading { try WaitingJob.fetchAll($0, sql: sql, arguments: ["ids": list, "limit": limit]) }
     }
 
+    /// Whether a job of one of the kinds is queued, other than those whose file was unavailable or whose process died.
+    package func hasNext(_ kinds: Set<Job.Kind>) throws -> Bool {
+        try catalog.reading { database in
+            let statement = try database.cachedStatement(sql: Self.hasNextSQL)
+            return try kinds.contains { try Bool.fetchOne(statement, arguments: [$0.rawValue]) ?? false }
+        }
+    }
+
+    private static let hasNextSQL =
+        "SELECT EXISTS (SELECT 1 FROM job WHERE state = 'waiting' AND turn = 0 AND kind = ?)"
+
     /// Returns queued jobs of some kinds after the job `last`, oldest first; those whose file was unavailable, then those
     /// whose process died, come last.
     func waiting(_ kinds: Set<Job.Kind>, after last: WaitingJob? = nil, limit: Int) throws -> [WaitingJob] {

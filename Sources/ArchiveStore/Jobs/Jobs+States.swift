@@ -48,10 +48,10 @@ extension Jobs {
                     AND (crashCount = 0 OR NOT EXISTS (
                         SELECT 1 FROM job AS other WHERE other.state = 'waiting' AND other.turn = 0))
                 """
-            try database.execute(
-                sql: sql, arguments: ["owner": owner, "done": Int64(clamping: done), "now": Self.now(), "id": id])
+            try database.cachedStatement(sql: sql).execute(
+                arguments: ["owner": owner, "done": Int64(clamping: done), "now": Self.now(), "id": id])
             guard database.changesCount == 1 else { return nil }
-            return try Job.fetchAll(database, "WHERE id = ?", [id]).first
+            return try Job.fetch(database, id)
         }
     }
 
@@ -62,22 +62,24 @@ extension Jobs {
                 UPDATE job SET done = ?, total = coalesce(?, total), updatedAt = ?
                 WHERE id = ? AND state = 'running' AND owner = ?
                 """
-            try database.execute(
-                sql: sql,
+            try database.cachedStatement(sql: sql).execute(
                 arguments: [Int64(clamping: done), total.map { Int64(clamping: $0) }, Self.now(), id, owner])
             return database.changesCount == 1
         }
     }
 
     /// Records how a run ended. A job that was paused or cancelled meanwhile stays so, unless it was completed.
-    func end(_ id: Int64, owner: String, _ end: JobEnd) throws {
+    ///
+    /// - Returns: The job; `nil` if people deleted it.
+    @discardableResult
+    func end(_ id: Int64, owner: String, _ end: JobEnd) throws -> Job? {
         try catalog.writing { database in
             let (change, arguments) = Self.change(of: end)
             let all: StatementArguments = ["id": id, "owner": owner, "now": Self.now()]
-            try database.execute(
-                sql: "UPDATE job SET updatedAt = :now, \(change) AND id = :id AND owner = :owner",
-                arguments: all &+ arguments)
+            let sql = "UPDATE job SET updatedAt = :now, \(change) AND id = :id AND owner = :owner"
+            try database.cachedStatement(sql: sql).execute(arguments: all &+ arguments)
             try Self.pruneJobs(database)
+            return try Job.fetch(database, id)
         }
     }
 
@@ -143,7 +145,7 @@ extension Jobs {
                     "again": change == .retry, "crashes": Self.crashesMax - 1,
                 ])
             try Self.pruneJobs(database)
-            guard let changed = try Job.fetchAll(database, "WHERE id = ?", [id]).first else { throw Self.noJob(id) }
+            guard let changed = try Job.fetch(database, id) else { throw Self.noJob(id) }
             return changed
         }
     }
@@ -153,7 +155,7 @@ extension Jobs {
     /// - Throws: `StoreError`: `notFound`, `notPossible` if the job isn't finished.
     package func forget(_ id: Int64) throws {
         try catalog.writing { database in
-            guard let job = try Job.fetchAll(database, "WHERE id = ?", [id]).first else { throw Self.noJob(id) }
+            guard let job = try Job.fetch(database, id) else { throw Self.noJob(id) }
             guard job.state.isOver else {
                 throw StoreError(
                     .notPossible, "can't delete job \(id): it is \(job.state.displayName)", hint: "cancel it first")
@@ -217,7 +219,7 @@ extension Jobs {
                 SELECT id FROM job WHERE finishedAt IS NOT NULL AND state != 'failed'
                 ORDER BY finishedAt DESC, id DESC LIMIT -1 OFFSET ?)
             """
-        try database.execute(sql: sql, arguments: [finishedMax])
+        try database.cachedStatement(sql: sql).execute(arguments: [finishedMax])
     }
 
     static func now() -> String { RFC3339.preciseText(of: Date()) }

@@ -35,7 +35,7 @@ package struct Jobs: Sendable {
     }
 
     package func job(id: Int64) throws -> Job? {
-        try jobs("WHERE id = ?", [id]).first
+        try catalog.reading { try Job.fetch($0, id) }
     }
 
     /// Returns the jobs that changed after `revision`, in the order of their changes.
@@ -189,6 +189,10 @@ package struct Jobs: Sendable {
 }
 
 extension Job {
+    static func fetch(_ database: Database, _ id: Int64) throws -> Job? {
+        try JobRow.fetchOne(database.cachedStatement(sql: "SELECT * FROM job WHERE id = ?"), arguments: [id])?.job
+    }
+
     static func fetchAll(_ database: Database, _ condition: String, _ arguments: StatementArguments) throws -> [Job] {
         try JobRow.fetchAll(database, sql: "SELECT * FROM job \(condition)", arguments: arguments).compactMap(\.job)
     }

@@ -14,12 +14,12 @@ package struct Verifications: Sendable {
     /// Verifies an archive and its signature, continuing where an interrupted verification ended.
     ///
     /// - Parameters:
-    ///   - trust: The roots that the signature must lead to.
+    ///   - trust: The roots that the signature must lead to; `nil` for the system's.
     ///   - step: Called often with the number of bytes of the file that were read; throws to stop.
     /// - Returns: The report; `nil` if the archive was removed or replaced meanwhile.
     /// - Throws: What `step` throws; `StoreError` if the file can't be read.
     package func verify(
-        _ archive: Archive, trust: TrustRoots, step: (_ done: UInt64) throws -> Void
+        _ archive: Archive, trust: TrustRoots?, step: (_ done: UInt64) throws -> Void
     ) throws -> VerificationReport? {
         try withoutActuallyEscaping(step) { step in
             let saved = read(VerificationProgress.self, .verifying, archive) ?? VerificationProgress()
@@ -60,7 +60,7 @@ package struct Verifications: Sendable {
     ///
     /// - Throws: What `step` throws; `StoreError` if the file can't be read.
     package static func verify(
-        fileAt path: String, trust: TrustRoots, step: (_ done: UInt64) throws -> Void
+        fileAt path: String, trust: TrustRoots?, step: (_ done: UInt64) throws -> Void
     ) throws -> VerificationReport {
         try withoutActuallyEscaping(step) { step in
             let result = try StoreError.refusingDamage {

@@ -32,24 +32,16 @@ struct BackgroundWork: Sendable {
         }
     }
 
-    /// Checks for new jobs twice a second, and every few seconds for jobs that can run again.
+    /// Looks for jobs that can run twice a second, and every few seconds for those that couldn't.
     private func runJobs(_ kinds: Set<Job.Kind>, _ turns: JobTurns? = nil) async {
         guard !store.isReadOnly else { return }
         let runner = JobRunner(store, kinds: kinds, turns: turns)
-        var errors = ErrorThrottle(logger: logger, what: "can't run jobs")
-        var seen = -1
-        var checkedAt = ContinuousClock.now
-        while await keepsRunning(after: .milliseconds(500)) {
-            do {
-                let revision = try await blocking { try store.revision().jobs }
-                guard revision != seen || checkedAt.duration(to: .now) > .seconds(5) else { continue }
-                checkedAt = .now
-                try await blocking.long { try runAll(runner) }
-                seen = revision
-                errors.reset()
-            } catch {
-                errors.log(error)
-            }
+        var checkedAt: ContinuousClock.Instant?
+        await repeating(every: .milliseconds(500), "can't run jobs") {
+            let isDue = checkedAt.map { $0.duration(to: .now) > .seconds(5) } ?? true
+            guard try await blocking({ try isDue || store.jobs.hasNext(kinds) }) else { return }
+            checkedAt = .now
+            try await blocking.long { try runAll(runner) }
         }
         withExtendedLifetime(runner) {}
     }
@@ -57,24 +49,18 @@ struct BackgroundWork: Sendable {
     /// Queues the indexing and the verification of new archives, and deletes the text of removed ones.
     private func queueJobs() async {
         guard !store.isReadOnly else { return }
-        var errors = ErrorThrottle(logger: logger, what: "can't queue jobs")
         var seen: Jobs.QueueState?
-        while await keepsRunning(after: .milliseconds(500)) {
-            do {
-                let now = try await blocking { try store.jobs.queueState() }
-                guard now != seen else { continue }
-                try await blocking.long {
-                    try LowPriority.run {
-                        try store.jobs.queueTexts()
-                        try store.jobs.queueVerifications()
-                        try store.purgeRemovedTexts { stop.isRaised }
-                    }
+        await repeating(every: .milliseconds(500), "can't queue jobs") {
+            let now = try await blocking { try store.jobs.queueState() }
+            guard now != seen else { return }
+            try await blocking.long {
+                try LowPriority.run {
+                    try store.jobs.queueTexts()
+                    try store.jobs.queueVerifications()
+                    try store.purgeRemovedTexts { stop.isRaised }
                 }
-                seen = now
-                errors.reset()
-            } catch {
-                errors.log(error)
             }
+            seen = now
         }
     }
 
@@ -100,74 +86,53 @@ struct BackgroundWork: Sendable {
     /// Queues verifications that are due, once an hour.
     private func audit() async {
         guard let auditDays, !store.isReadOnly else { return }
-        var errors = ErrorThrottle(logger: logger, what: "can't queue verifications")
-        repeat {
-            do {
-                try await blocking.long { try store.verifications.queueAudit(days: auditDays) }
-                errors.reset()
-            } catch {
-                errors.log(error)
-            }
-        } while await keepsRunning(after: .seconds(3600))
+        await repeating(every: .seconds(3600), startsNow: true, "can't queue verifications") {
+            try await blocking.long { try store.verifications.queueAudit(days: auditDays) }
+        }
     }
 
     /// Imports what appears in the watched folder.
     private func watch() async {
         guard let watched, !store.isReadOnly else { return }
         var watch = FolderWatch(store, watched)
-        var errors = ErrorThrottle(logger: logger, what: "can't import from the watched folder")
-        while await keepsRunning(after: .seconds(1)) {
-            do {
-                let before = watch
-                watch = try await blocking.long {
-                    var watch = before
-                    try watch.look {
-                        if stop.isRaised { throw StoreError(.interrupted, "the server is stopping") }
-                    } log: { path, problem in
-                        guard let problem else {
-                            return logger.info("imported a file of the watched folder", metadata: ["path": "\(path)"])
-                        }
-                        logger.warning(
-                            "a file of the watched folder was refused",
-                            metadata: ["path": "\(path)", "error": "\(problem)"])
+        await repeating(every: .seconds(1), "can't import from the watched folder") {
+            let before = watch
+            // What is imported before an error is noted in the store.
+            watch = FolderWatch(store, watched)
+            watch = try await blocking.long {
+                var watch = before
+                try watch.look {
+                    if stop.isRaised { throw StoreError(.interrupted, "the server is stopping") }
+                } log: { path, problem in
+                    guard let problem else {
+                        return logger.info("imported a file of the watched folder", metadata: ["path": "\(path)"])
                     }
-                    return watch
+                    logger.warning(
+                        "a file of the watched folder was refused",
+                        metadata: ["path": "\(path)", "error": "\(problem)"])
                 }
-                errors.reset()
-            } catch {
-                guard !stop.isRaised else { return }
-                errors.log(error)
-                // What was imported before the error is noted in the store.
-                watch = FolderWatch(store, watched)
+                return watch
             }
         }
     }
 
     private func maintainStore() async {
         var maintenance = Maintenance(store)
-        var errors = ErrorThrottle(logger: logger, what: "can't repair the store")
         var problems: [String] = []
-        while await keepsRunning(after: .seconds(1)) {
-            do {
-                let before = maintenance
-                let (after, report) = try await blocking.long {
-                    var maintenance = before
-                    let report = try maintenance.step {
-                        if stop.isRaised { throw StoreError(.interrupted, "the server is stopping") }
-                    }
-                    return (maintenance, report)
+        await repeating(every: .seconds(1), "can't repair the store") {
+            let before = maintenance
+            let (after, report) = try await blocking.long {
+                var maintenance = before
+                let report = try maintenance.step {
+                    if stop.isRaised { throw StoreError(.interrupted, "the server is stopping") }
                 }
-                maintenance = after
-                errors.reset()
-                guard let report else { continue }
-                log(report)
-                for problem in report.problems where !problems.contains(problem) { logger.warning("\(problem)") }
-                problems = report.problems
-            } catch let error as StoreError where error.code == .interrupted {
-                return
-            } catch {
-                errors.log(error)
+                return (maintenance, report)
             }
+            maintenance = after
+            guard let report else { return }
+            log(report)
+            for problem in report.problems where !problems.contains(problem) { logger.warning("\(problem)") }
+            problems = report.problems
         }
     }
 
@@ -184,47 +149,37 @@ struct BackgroundWork: Sendable {
     }
 
     private func announceChanges() async {
-        var errors = ErrorThrottle(logger: logger, what: "can't check for changes")
         var seen: CatalogRevision?
         var keptAliveAt = ContinuousClock.now
-        while await keepsRunning(after: .milliseconds(250)) {
-            guard events.hasListeners else { continue }
-            do {
-                let revision = try await blocking { try store.revision() }
-                errors.reset()
-                let isDue = keptAliveAt.duration(to: .now) > EventHub.silence
-                guard revision != seen || isDue else { continue }
-                (seen, keptAliveAt) = (revision, .now)
-                events.wake()
-            } catch {
-                errors.log(error)
-            }
+        await repeating(every: .milliseconds(250), "can't check for changes") {
+            guard events.hasListeners else { return }
+            let revision = try await blocking { try store.revision() }
+            let isDue = keptAliveAt.duration(to: .now) > EventHub.silence
+            guard revision != seen || isDue else { return }
+            (seen, keptAliveAt) = (revision, .now)
+            events.wake()
         }
         events.close()
     }
 
-    /// Waits. Returns `false` if the server is stopping.
-    private func keepsRunning(after pause: Duration) async -> Bool {
-        (try? await Task.sleep(for: pause)) != nil && !stop.isRaised
+    /// Runs a step again and again, until the server is stopping. Logs an error once, until it changes.
+    private func repeating(
+        every pause: Duration, startsNow: Bool = false, _ problem: String, _ step: () async throws -> Void
+    ) async {
+        var last: String?
+        var pauses = !startsNow
+        while true {
+            if pauses, (try? await Task.sleep(for: pause)) == nil { return }
+            pauses = true
+            guard !stop.isRaised else { return }
+            do {
+                try await step()
+                last = nil
+            } catch {
+                guard !stop.isRaised, "\(error)" != last else { continue }
+                last = "\(error)"
+                logger.error("\(problem)", metadata: ["error": "\(error)"])
+            }
+        }
     }
-}
-
-/// Logs an error once, until it changes.
-private struct ErrorThrottle {
-    let logger: Logger
-    let what: String
-    private var last: String?
-
-    init(logger: Logger, what: String) {
-        self.logger = logger
-        self.what = what
-    }
-
-    mutating func log(_ error: any Error) {
-        guard "\(error)" != last else { return }
-        last = "\(error)"
-        logger.error("\(what)", metadata: ["error": "\(error)"])
-    }
-
-    mutating func reset() { last = nil }
 }

@@ -49,10 +49,17 @@ extension WACZFile {
     public func inspect(
         progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) throws -> Void = { _, _ in }
     ) throws -> WACZInspection {
+        try inspect(progress: progress) { _ in }
+    }
+
+    /// Does the same, and calls `page` with each listed page.
+    package func inspect(
+        progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) throws -> Void, page: (Page) -> Void
+    ) throws -> WACZInspection {
         var inspector = WACZInspector(self)
         try inspector.checkPackage()
         try inspector.readIndexes(progress)
-        try inspector.readPages(progress)
+        try inspector.readPages(progress, page)
         return inspector.result()
     }
 }
@@ -295,9 +302,10 @@ private struct WACZInspector {
         }
     }
 
-    mutating func readPages(_ progress: (UInt64, UInt64) throws -> Void) throws {
+    mutating func readPages(_ progress: (UInt64, UInt64) throws -> Void, _ found: (Page) -> Void) throws {
         let reader = wacz.makePageReader()
-        while try reader.next() != nil {
+        while let page = try reader.next() {
+            found(page)
             pageCount += 1
             if pageCount.isMultiple(of: 256) { try report(indexBytes + reader.bytesRead, progress) }
         }

@@ -1,12 +1,16 @@
+import Synchronization
+
 /// The content of a WARC record: the head of its HTTP message, and access to the body.
 ///
-/// Nothing stays open: each call of `openBody(from:)` opens the body again. The block of `resource`, `metadata` and
+/// What was read for the head is used again by the first call of `openBody(from:)`; each further call opens the record
+/// again. The block of `resource`, `metadata` and
 /// `conversion` records is the body, without an HTTP message. WARC 1.1 §6.
 public struct RecordContent: Sendable {
     /// The record.
     public let record: WARCRecord
     /// The head of the HTTP message; `nil` if the record has none.
     public let head: HTTPMessageHead?
+    private let message: OpenMessage?
 
     /// Reads the head of the message in `record`.
     ///
@@ -20,9 +24,13 @@ public struct RecordContent: Sendable {
     ) throws(WebArchiveError) {
         self.record = record
         let isMessage = record.holdsHTTP && ["response", "revisit"].contains(record.type)
-        head =
-            isMessage && record.contentLength > 0
-            ? try HTTPMessageReader(block(), limits: record.reader.limits).head : nil
+        guard isMessage, record.contentLength > 0 else {
+            (head, message) = (nil, nil)
+            return
+        }
+        let reader = try HTTPMessageReader(block(), limits: record.reader.limits)
+        head = reader.head
+        message = OpenMessage(reader)
     }
 
     /// The number of bytes of the body in the record, including chunk headers.
@@ -41,10 +49,12 @@ public struct RecordContent: Sendable {
     /// - Parameter offset: The number of bytes to skip. This is fast only in uncompressed records.
     /// - Throws: The errors of `WARCRecord.openBlock()`.
     public func openBody(from offset: UInt64 = 0) throws(WebArchiveError) -> any ByteStream {
-        guard head?.isChunked == true else {
-            return try record.openBlock(from: UInt64(head?.length ?? 0) + offset)
-        }
-        let message = try record.openHTTPMessage()
+        let isChunked = head?.isChunked == true
+        // In an uncompressed record, the bytes before the offset needn't be read.
+        let isReadFromStart = isChunked || record.isCompressed || offset == 0
+        var message = isReadFromStart ? message?.take() : nil
+        if isChunked, message == nil { message = try record.openHTTPMessage() }
+        guard let message else { return try record.openBlock(from: UInt64(head?.length ?? 0) + offset) }
         try message.skip(offset)
         return message
     }
@@ -69,6 +79,18 @@ public struct RecordContent: Sendable {
     }
 
     private static let checkedBytesMax: UInt64 = 16 << 20
+}
+
+/// An HTTP message whose head was read, until its body is.
+private final class OpenMessage: Sendable {
+    private let reader: Mutex<HTTPMessageReader?>
+
+    init(_ reader: sending HTTPMessageReader) {
+        self.reader = Mutex(reader)
+    }
+
+    /// Returns the message the first time, then `nil`.
+    func take() -> sending HTTPMessageReader? { reader.withLock { $0.take() } }
 }
 
 extension ByteStream {

@@ -38,7 +38,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let interrupts = Interrupts(isInstalled: true)
-        let roots = try trust.map { try TrustRoots(pemFile: $0) } ?? .system()
+        let roots = try trust.map { try TrustRoots(pemFile: $0) }
         var statuses: [ExitStatus] = []
         var summary = VerificationTally()
         for subject in try subjects(&summary) {
@@ -82,7 +82,7 @@ struct VerifyCommand: ParsableCommand {
         (input.contains("/") || input.hasSuffix(".wacz")) && FileManager.default.fileExists(atPath: input)
     }
 
-    private func verify(_ subject: Subject, _ roots: TrustRoots, _ interrupts: Interrupts) throws -> VerificationReport
+    private func verify(_ subject: Subject, _ roots: TrustRoots?, _ interrupts: Interrupts) throws -> VerificationReport
     {
         let (name, size): (String, UInt64)
         switch subject {
