@@ -16,25 +16,28 @@ package struct IndexedArchive: Sendable {
 
     /// Opens the archive's file, and the index files that its import wrote.
     ///
-    /// - Parameter fault: What was found to be wrong with these files before.
-    /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file. Missing or
-    ///   damaged index files are no error.
+    /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file.
     static func open(_ archive: Archive, layout: StoreLayout, fault: IndexFault) throws -> IndexedArchive {
         let name = "\(archive.id).wacz"
         let file =
             archive.storage.isLinked
             ? try archive.openFile(in: layout).bytes(named: name)
             : try FileByteSource(path: archive.path(in: layout), name: name)
-        let wacz = try WACZFile.open(file).sharing(fault)
-        guard let lookups = archive.lookups else {
-            return IndexedArchive(archive: archive, wacz: wacz, assumesSorted: false)
-        }
+        return IndexedArchive(archive, try WACZFile.open(file), layout: layout, fault: fault)
+    }
+
+    /// Opens the index files that the import of an open archive wrote. If they are missing or damaged, uses its own index.
+    ///
+    /// - Parameter fault: What was found to be wrong with these files before.
+    init(_ archive: Archive, _ file: WACZFile, layout: StoreLayout, fault: IndexFault = IndexFault()) {
+        self.archive = archive
+        let own = file.sharing(fault)
         do throws(WebArchiveError) {
-            let searched = try lookups.open(wacz, key: archive.key, layout: layout).sharing(fault)
-            return IndexedArchive(archive: archive, wacz: searched, assumesSorted: true)
+            let searched = try archive.lookups?.open(own, key: archive.key, layout: layout).sharing(fault)
+            (wacz, assumesSorted) = (searched ?? own, searched != nil)
         } catch {
-            // Use the archive's own index; `doctor` rewrites the files.
-            return IndexedArchive(archive: archive, wacz: wacz, assumesSorted: false)
+            // `doctor` rewrites the files.
+            (wacz, assumesSorted) = (own, false)
         }
     }
 }

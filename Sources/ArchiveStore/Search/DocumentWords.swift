@@ -53,7 +53,8 @@ struct DocumentWords: Sendable {
         let url = SearchSite.text(ofKey: key)
         self.title = folded(title.utf8) + wholes(titleParts)
         heading = folded(text?.headings ?? []) + wholes(headings)
-        self.url = folded(WordFolding.composed(url.removingPercentEncoding ?? url).utf8)
+        let readable = url.utf8.contains(UInt8(ascii: "%")) ? url.removingPercentEncoding ?? url : url
+        self.url = folded(WordFolding.composed(readable).utf8)
         body = folded(text?.content ?? [])
         isInVocabulary = contents == SearchSchema.contents
         let guessed = language.isEmpty ? FunctionWords.language(of: body) : language

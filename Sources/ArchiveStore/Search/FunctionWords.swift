@@ -12,11 +12,17 @@ enum FunctionWords {
         var total = 0
         var folded = folded
         folded.withUTF8 { text in
-            for word in text.prefix(bytesRead).split(separator: 0x20) {
+            var word = Key()
+            func end() {
+                guard word.length > 0 else { return }
                 total += 1
-                guard let key = Key(word), let languages = languages[key] else { continue }
-                for language in languages { counts[language, default: 0] += 1 }
+                for language in languages[word] ?? [] { counts[language, default: 0] += 1 }
+                word = Key()
             }
+            for byte in text.prefix(bytesRead) {
+                if byte == 0x20 { end() } else { word.append(byte) }
+            }
+            end()
         }
         let best = counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
         // In all of these languages, such words are at least a sixth of a text.
@@ -29,20 +35,21 @@ enum FunctionWords {
     private static let bytesRead = 2000
     private static let foundMin = 4
 
-    /// A short word as a number, which is found faster than a text.
+    /// A word as numbers, which are found faster than a text: its length and its last 16 bytes. No word of the table is longer.
     private struct Key: Hashable {
+        private(set) var length = 0
         private var (low, high): (UInt64, UInt64) = (0, 0)
 
-        /// - Returns: `nil` if the word is too long.
-        init?(_ word: some Collection<UInt8>) {
-            guard word.count <= 16 else { return nil }
-            for byte in word { (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(byte)) }
+        mutating func append(_ byte: UInt8) {
+            length += 1
+            (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(byte))
         }
     }
 
     private static let languages: [Key: [String]] = byLanguage.reduce(into: [:]) { languages, item in
         for word in item.value {
-            if let key = Key(word.utf8) { languages[key, default: []].append(item.key) }
+            let key = word.utf8.reduce(into: Key()) { $0.append($1) }
+            languages[key, default: []].append(item.key)
         }
     }
 

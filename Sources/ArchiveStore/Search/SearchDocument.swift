@@ -126,7 +126,16 @@ enum WholeText {
 
     /// Returns the title and its first parts, such as those of "Reefs — The Sea".
     static func parts(ofTitle title: String) -> [Substring] {
-        [title[...]] + title.split(maxSplits: partsMax) { "—–-|·:".contains($0) }
+        // Most titles have no byte of a separator.
+        guard title.utf8.contains(where: isSeparatorStart) else { return [title[...]] }
+        return [title[...]] + title.split(maxSplits: partsMax) { "—–-|·:".contains($0) }
+    }
+
+    private static func isSeparatorStart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "|"), UInt8(ascii: ":"), 0xC2, 0xE2: true
+        default: false
+        }
     }
 
     private static let partsMax = 1000
@@ -157,11 +166,15 @@ enum SearchFacet {
 
     /// Returns the word for a host name. It has no separators, whatever the name contains.
     static func site(_ host: String) -> String {
-        "¦¦s"
-            + host.utf8.map { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) && byte != 0x7A
-                    ? String(UnicodeScalar(byte)) : "z\(byte)z"
-            }.joined()
+        var word = Array("¦¦s".utf8)
+        for byte in host.utf8 {
+            if (0x30...0x39).contains(byte) || (0x61...0x79).contains(byte) {
+                word.append(byte)
+            } else {
+                word += "z\(byte)z".utf8
+            }
+        }
+        return String(decoding: word, as: UTF8.self)
     }
 
     private static let hostBytesMax = 255

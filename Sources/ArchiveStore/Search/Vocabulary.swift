@@ -74,9 +74,10 @@ struct VocabularyChanges {
             var column = column
             column.withUTF8 { text in
                 var start = 0
-                for position in 0...text.count where position == text.count || text[position] == 0x20 {
-                    if position > start { count(UnsafeBufferPointer(rebasing: text[start..<position]), sign) }
-                    start = position + 1
+                while start < text.count {
+                    let end = text[start...].firstIndex(of: 0x20) ?? text.count
+                    count(UnsafeBufferPointer(rebasing: text[start..<end]), sign)
+                    start = end + 1
                 }
             }
         }
@@ -120,12 +121,11 @@ struct VocabularyChanges {
     }
 
     private mutating func count(_ word: UnsafeBufferPointer<UInt8>, _ sign: Int) {
-        guard Self.isKept(word) else { return }
-        let hash = Self.hash(word)
+        guard Self.isKept(word), let hash = Self.hash(word) else { return }
         var slot = hash & (table.count - 1)
         while table[slot] != 0 {
             let place = Int(table[slot]) - 1
-            if changes[place].hash == hash, bytes[changes[place].range].elementsEqual(word) {
+            if changes[place].hash == hash, isEqual(changes[place].range, word) {
                 guard changes[place].document != documents else { return }
                 changes[place].document = documents
                 changes[place].pages += sign
@@ -140,6 +140,13 @@ struct VocabularyChanges {
         if changes.count * 2 > table.count { grow() }
     }
 
+    private func isEqual(_ range: Range<Int>, _ word: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard range.count == word.count else { return false }
+        return bytes.withUnsafeBufferPointer { bytes in
+            word.indices.allSatisfy { bytes[range.lowerBound + $0] == word[$0] }
+        }
+    }
+
     private mutating func grow() {
         table = [Int32](repeating: 0, count: table.count * 4)
         for (place, change) in changes.enumerated() {
@@ -149,21 +156,23 @@ struct VocabularyChanges {
         }
     }
 
-    /// FNV-1a, with the upper half mixed into the lower one.
-    private static func hash(_ word: UnsafeBufferPointer<UInt8>) -> Int {
+    /// FNV-1a, with the upper half mixed into the lower one; `nil` for a word with a digit.
+    private static func hash(_ word: UnsafeBufferPointer<UInt8>) -> Int? {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in word { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        for byte in word {
+            if (0x30...0x39).contains(byte) { return nil }
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
         return Int(truncatingIfNeeded: hash ^ hash >> 32)
     }
 
     /// Whether the vocabulary has such a word: numbers, and pairs of characters of scripts without spaces, have no other
     /// forms. Of the words that stand for something else, it has those of languages.
     private static func isKept(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard (2...bytesMax).contains(word.count), !word.contains(where: { (0x30...0x39).contains($0) }) else {
-            return false
-        }
-        if word.starts(with: replacement) { return word.starts(with: language) }
-        return word[0] < 0xE0 || !WordFolding.isOfRun(String(decoding: word, as: UTF8.self))
+        guard (2...bytesMax).contains(word.count) else { return false }
+        // The first byte of ¦ also begins other characters.
+        if word[0] == replacement[0], word.starts(with: replacement) { return word.starts(with: language) }
+        return !WordFolding.isOfRun(word)
     }
 
     private static let bytesMax = 40

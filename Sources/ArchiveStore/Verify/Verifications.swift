@@ -31,13 +31,12 @@ package struct Verifications: Sendable {
             let result = try StoreError.refusingDamage {
                 let file = try archive.openFile(in: layout).bytes(named: "\(archive.id).wacz")
                 let wacz: WACZFile
-                let lookups: StoreLookups
                 do {
                     wacz = try WACZFile.open(file)
-                    lookups = StoreLookups(store, try store.openArchives.lookups(archive))
                 } catch let error as WebArchiveError where error.code != .io {
                     return CheckedArchive(unreadable: error)
                 }
+                let lookups = StoreLookups(store, IndexedArchive(archive, wacz, layout: layout))
                 let verifier = ArchiveVerifier(
                     wacz, continuing: saved, lookups: lookups,
                     wholeFile: before != nil || archive.importedAt.timeIntervalSinceNow < -86_400 ? archive.sha256 : nil

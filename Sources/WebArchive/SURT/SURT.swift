@@ -134,11 +134,14 @@ public enum SURT {
     /// `:8080` for `org,example:8080)/`. `nil` for other keys.
     package static func host(ofKey key: String) -> (name: String, port: Substring)? {
         guard isSURT(key) else { return nil }
-        let host = key.prefix { $0 != ")" }
+        let host = key.utf8.prefix { $0 != UInt8(ascii: ")") }
         // IPv6 addresses contain colons.
-        let end = host.hasPrefix("[") ? host.firstIndex(of: "]").map(host.index(after:)) : host.firstIndex(of: ":")
+        let end =
+            host.first == UInt8(ascii: "[")
+            ? host.firstIndex(of: UInt8(ascii: "]")).map(host.index(after:)) : host.firstIndex(of: UInt8(ascii: ":"))
         let labels = host[..<(end ?? host.endIndex)]
-        return (labels.split(separator: ",").reversed().joined(separator: "."), host[labels.endIndex...])
+        let name = labels.split(separator: UInt8(ascii: ",")).reversed().map { Substring($0) }.joined(separator: ".")
+        return (name, Substring(host[labels.endIndex...]))
     }
 
     /// The parts of a URL that an indexer drops and keeps.

@@ -122,11 +122,12 @@ struct CharacterFolds: Sendable {
 
     static func isPaired(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
+        // Digits of these scripts are words.
+        case 0x0E50...0x0E59, 0x0ED0...0x0ED9, 0x17E0...0x17E9: false
         case 0x0E00...0x0EFF, 0x1100...0x11FF, 0x1780...0x17FF, 0x3005...0x3007, 0x3031...0x3035, 0x303B,
             0x3041...0x30FF, 0x3130...0x318F, 0x31F0...0x31FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA960...0xA97F,
             0xAC00...0xD7FF, 0xF900...0xFAFF, 0x1B000...0x1B16F, 0x20000...0x3FFFF:
-            // Digits of these scripts are words.
-            scalar.properties.generalCategory != .decimalNumber
+            true
         default: false
         }
     }

@@ -112,6 +112,13 @@ package final class WordFolding {
         word.unicodeScalars.first.map(CharacterFolds.isPaired) ?? false
     }
 
+    /// Does the same for a word in UTF-8.
+    package static func isOfRun(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Characters of these scripts have three bytes at least.
+        guard let first = word.first, first >= 0xE0 else { return false }
+        return Unicode.Scalar(scalar(word, 0).0).map(CharacterFolds.isPaired) ?? false
+    }
+
     /// Whether a folded word is one character of a script that is split into pairs.
     package static func isOneCharacterOfRun(_ word: String) -> Bool {
         let scalars = word.unicodeScalars

@@ -57,7 +57,9 @@ struct TextLimitsTests {
     @Test func pagesWithTheSameLongTextShareItsWords() throws {
         let test = try TestStore()
         // Two parts of 1 MiB, for which one more page has the words.
-        let text = (0..<200_000).map { "w\($0)" }.joined(separator: " ") + " coral"
+        let long = String(repeating: "x", count: 40)
+        let words = (0..<1000).map { "w\($0)" } + (0..<30_000).map { "\($0)\(long)" } + ["coral"]
+        let text = words.joined(separator: " ")
         let archive = try test.add(pagesOfOneText(60, text), pages: listed(60), id: "a")
         let indexed = try progress(archive, test)
         #expect(indexed.isComplete && indexed.withText == 60 && indexed.withoutText == [:])
