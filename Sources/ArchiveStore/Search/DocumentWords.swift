@@ -81,14 +81,26 @@ struct DocumentWords: Sendable {
 
 /// Which words as written were noted lately. Most are on many pages.
 final class KnownSpellings {
-    private var hashes: Set<Int> = []
+    /// The hash of the last word of those that share a place; empty until there is a word.
+    private var hashes: [UInt64] = []
 
     func isNew(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
-        var hasher = Hasher()
-        hasher.combine(bytes: UnsafeRawBufferPointer(word))
-        if hashes.count == Self.countMax { hashes.removeAll(keepingCapacity: true) }
-        return hashes.insert(hasher.finalize()).inserted
+        if hashes.isEmpty { hashes = [UInt64](repeating: 0, count: 1 << 15) }
+        let hash = word.quickHash
+        let place = Int(truncatingIfNeeded: hash) & (hashes.count - 1)
+        guard hashes[place] != hash else { return false }
+        hashes[place] = hash
+        return true
     }
+}
 
-    private static let countMax = 20_000
+private let hashStart = UInt64.random(in: .min ... .max)
+
+extension UnsafeBufferPointer<UInt8> {
+    /// FNV-1a from a random start, so that a page can't be made of words with the same hash, with the upper half mixed into
+    /// the lower one.
+    var quickHash: UInt64 {
+        let hash = reduce(hashStart) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return hash ^ hash >> 32
+    }
 }

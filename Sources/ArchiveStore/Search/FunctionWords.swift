@@ -8,7 +8,7 @@ enum FunctionWords {
     ///
     /// - Parameter folded: Folded words, separated by spaces.
     static func language(of folded: String) -> String {
-        var counts: [String: Int] = [:]
+        var counts = [Int](repeating: 0, count: names.count)
         var total = 0
         var folded = folded
         folded.withUTF8 { text in
@@ -16,7 +16,9 @@ enum FunctionWords {
             func end() {
                 guard word.length > 0 else { return }
                 total += 1
-                for language in languages[word] ?? [] { counts[language, default: 0] += 1 }
+                if word.length <= Key.lengthMax, let found = languages[word] {
+                    for language in found { counts[language] += 1 }
+                }
                 word = Key()
             }
             for byte in text.prefix(bytesRead) {
@@ -24,19 +26,22 @@ enum FunctionWords {
             }
             end()
         }
-        let best = counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
+        let best = counts.indices.sorted { (counts[$0], names[$1]) > (counts[$1], names[$0]) }
         // In all of these languages, such words are at least a sixth of a text.
-        guard let first = best.first, first.value >= foundMin, first.value * 8 >= total else { return "" }
-        if best.count > 1, best[1].value * 5 > first.value * 4 { return "" }
-        return first.key
+        let (first, second) = (counts[best[0]], counts[best[1]])
+        guard first >= foundMin, first * 8 >= total, second * 5 <= first * 4 else { return "" }
+        return names[best[0]]
     }
 
     /// The length of the text that is read.
     private static let bytesRead = 2000
     private static let foundMin = 4
 
-    /// A word as numbers, which are found faster than a text: its length and its last 16 bytes. No word of the table is longer.
+    /// A word as numbers, which are found faster than a text: its length and its last 16 bytes.
     private struct Key: Hashable {
+        /// No word of the table is longer.
+        static let lengthMax = 16
+
         private(set) var length = 0
         private var (low, high): (UInt64, UInt64) = (0, 0)
 
@@ -44,12 +49,18 @@ enum FunctionWords {
             length += 1
             (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(byte))
         }
+
+        /// Few words have the same last bytes, so these are enough.
+        func hash(into hasher: inout Hasher) { hasher.combine(low) }
     }
 
-    private static let languages: [Key: [String]] = byLanguage.reduce(into: [:]) { languages, item in
-        for word in item.value {
+    private static let names = byLanguage.keys.sorted()
+
+    /// The languages that have a word, as indexes of `names`.
+    private static let languages: [Key: [Int]] = names.indices.reduce(into: [:]) { languages, number in
+        for word in byLanguage[names[number]] ?? [] {
             let key = word.utf8.reduce(into: Key()) { $0.append($1) }
-            languages[key, default: []].append(item.key)
+            languages[key, default: []].append(number)
         }
     }
 

@@ -121,7 +121,8 @@ struct VocabularyChanges {
     }
 
     private mutating func count(_ word: UnsafeBufferPointer<UInt8>, _ sign: Int) {
-        guard Self.isKept(word), let hash = Self.hash(word) else { return }
+        guard Self.isKept(word) else { return }
+        let hash = Int(truncatingIfNeeded: word.quickHash)
         var slot = hash & (table.count - 1)
         while table[slot] != 0 {
             let place = Int(table[slot]) - 1
@@ -156,20 +157,12 @@ struct VocabularyChanges {
         }
     }
 
-    /// FNV-1a, with the upper half mixed into the lower one; `nil` for a word with a digit.
-    private static func hash(_ word: UnsafeBufferPointer<UInt8>) -> Int? {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in word {
-            if (0x30...0x39).contains(byte) { return nil }
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        return Int(truncatingIfNeeded: hash ^ hash >> 32)
-    }
-
     /// Whether the vocabulary has such a word: numbers, and pairs of characters of scripts without spaces, have no other
     /// forms. Of the words that stand for something else, it has those of languages.
     private static func isKept(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard (2...bytesMax).contains(word.count) else { return false }
+        guard (2...bytesMax).contains(word.count), !word.contains(where: { (0x30...0x39).contains($0) }) else {
+            return false
+        }
         // The first byte of ¦ also begins other characters.
         if word[0] == replacement[0], word.starts(with: replacement) { return word.starts(with: language) }
         return !WordFolding.isOfRun(word)
