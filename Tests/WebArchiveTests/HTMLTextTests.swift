@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebArchive
 
-/// Expected texts are what browsers show. WHATWG HTML §13.2.5 and §15.3.
+/// Expected texts are what browsers show, but for links without white space between them. WHATWG HTML §13.2.5 and §15.3.
 struct HTMLTextTests {
     struct Document: Equatable {
         var title: [String] = []
@@ -71,6 +71,8 @@ struct HTMLTextTests {
             Document(title: ["real"], body: ["shown"])
         ),
         ("<a title='x > y' href=z>link</a>", Document(body: ["link"])),
+        ("<nav><a href=a>Home</a><a href=b>Hours</a></nav>", Document(besideContent: ["Home Hours"])),
+        ("<a href=a>lim</a>pets <i><a href=b>one</a></i><b><a href=c>two</a></b>", Document(body: ["limpets one two"])),
         ("<p>unclosed <b>tags <i>here<p>next", Document(body: ["unclosed tags here", "next"])),
         ("", Document()), ("<", Document(body: ["<"])), ("<p", Document()), ("a</p", Document(body: ["a"])),
         ("&#xFFFFFFFF;", Document(body: ["\u{FFFD}"])),

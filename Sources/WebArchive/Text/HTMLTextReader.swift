@@ -23,6 +23,8 @@ package struct HTMLTextReader {
     private var text = TextLines()
     /// What `title` contains, until it ends.
     private var hasTitle = false
+    /// Whether nothing follows the last link yet.
+    private var isAfterLink = false
 
     /// - Parameter sink: Receives lines of text in UTF-8, in the document's order. White space is collapsed, and lines end where
     ///   the browser starts a new one; a line longer than 64 KiB comes in several pieces.
@@ -59,6 +61,7 @@ package struct HTMLTextReader {
 
     private mutating func show(_ bytes: ArraySlice<UInt8>) throws {
         guard !elements.isHidden else { return }
+        isAfterLink = false
         text.append(bytes, keepsSpaces: elements.isPreformatted)
         if text.isLong { try write(text.takeWords()) }
     }
@@ -75,7 +78,8 @@ package struct HTMLTextReader {
             language = String(decoding: tag.language, as: UTF8.self)
         }
         if element.breaksLine { try endLine() }
-        if element == .cell { text.append([0x20], keepsSpaces: false) }
+        // Style sheets set the links of a menu apart, so one that begins right after another is another word.
+        if element == .cell || isAfterLink && tag.name == Self.link { text.append([0x20], keepsSpaces: false) }
         // A browser shows one title; one inside of SVG is a tooltip.
         var isHidden = tag.isHidden || element.isNeverShown
         if element == .title {
@@ -89,8 +93,11 @@ package struct HTMLTextReader {
     private mutating func endTag(_ name: HTMLName) throws {
         let element = HTMLElement(name)
         if element.breaksLine { try endLine() }
+        if name == Self.link { isAfterLink = true }
         elements.close(name)
     }
+
+    private static let link = HTMLName("a")
 }
 
 /// The kinds of elements that make a difference to text.

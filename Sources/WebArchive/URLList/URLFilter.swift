@@ -53,7 +53,7 @@ struct URLMatcher {
     var needsSURTs: Bool { captures != nil }
     private let filter: URLFilter
     private let text: URLText?
-    /// Matches keys, for `prefix` and `exact`, which find `urn:` records too.
+    /// Matches keys, for `prefix` and `exact`, which find notes too.
     private let captures: CDXLineMatcher?
 
     init(_ filter: URLFilter) {
@@ -70,11 +70,15 @@ struct URLMatcher {
         }
     }
 
-    /// All lines except those with a key that begins with `urn:`.
-    private static let allURLs = [
+    /// What crawlers write for themselves, which isn't a capture: wget's log and arguments, texts and lists of Browsertrix.
+    private static let notes = ["metadata:", "urn:"]
+
+    /// All lines except those with a key that begins like a note.
+    private static let allURLs: [CDXJRange] = {
+        let ranges = notes.map { CDXJRange(prefix: $0) }
         // UTF-8 has no byte 0xFF.
-        CDXJRange(start: [], end: Array("urn:".utf8)), CDXJRange(start: Array("urn;".utf8), end: [0xFF]),
-    ]
+        return zip([[]] + ranges.map(\.end), ranges.map(\.start) + [[0xFF]]).map { CDXJRange(start: $0, end: $1) }
+    }()
 
     /// Returns whether a line may match, without parsing its JSON.
     func mayMatch(_ line: CDXJLine) -> Bool {
@@ -88,7 +92,7 @@ struct URLMatcher {
     func matches(_ entry: CDXJEntry, _ line: CDXJLine, limits: Limits) -> Bool {
         guard let time = entry.captureTime, isInSpan(time), hasMembers(entry) else { return false }
         if let captures { return captures.accepts(line, limits: limits) }
-        return !Self.isURN(entry.url) && text?.matches(entry.url) ?? true
+        return !Self.isNote(entry.url) && text?.matches(entry.url) ?? true
     }
 
     /// Returns whether an entry of an index that is read completely matches. `line` is its canonical line.
@@ -116,7 +120,7 @@ struct URLMatcher {
     /// Returns whether the media class of a capture is one of those to include.
     func includesType(of entry: CDXJEntry) -> Bool { filter.types.isEmpty || filter.types.contains(entry.mediaClass) }
 
-    private static func isURN(_ url: String) -> Bool {
-        url.utf8.count > 4 && url.utf8.prefix(4).elementsEqual("urn:".utf8) { $0 | 0x20 == $1 | 0x20 }
+    private static func isNote(_ url: String) -> Bool {
+        notes.contains { url.utf8.prefix($0.utf8.count).elementsEqual($0.utf8) { $0 | 0x20 == $1 | 0x20 } }
     }
 }

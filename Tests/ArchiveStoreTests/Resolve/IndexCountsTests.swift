@@ -27,6 +27,9 @@ struct IndexCountsTests {
             record("http://127.0.0.1/", "20240101000000", "text/css", key: "1,0,0,127)/"),
             record("file:///a.txt", "20240101000000", "text/plain", key: "file:///a.txt"),
             record("urn:text:http://a.example/", "20240101000000", "text/plain", key: "urn:text:http://a.example/"),
+            record(
+                "metadata://gnu.org/software/wget/warc/wget.log", "20240101000000", "text/plain",
+                key: "metadata://gnu.org/software/wget/warc/wget.log"),
         ]
     }
 
