@@ -43,5 +43,7 @@ put www/app/icon.svg share/icons/hicolor/scalable/apps/replayhost.svg
 put Packaging/replayhost.socket share/systemd/user/replayhost.socket
 put Packaging/replayhost.service share/systemd/user/replayhost.service
 for file in LICENSE NOTICE *.md docs/*.md docs/images/*; do put "$file" "share/doc/replayhost/$file"; done
+# The evidence report says that it's there.
+put Scripts/check-evidence share/doc/replayhost/Scripts/check-evidence
 put Packaging/licences/AGPL-3.0.txt share/doc/replayhost/licences/AGPL-3.0.txt
 put Packaging/install.sh install.sh 755

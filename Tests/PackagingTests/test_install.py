@@ -30,7 +30,7 @@ def test_files_are_installed_in_standard_folders(tmp_path):
     texts = [*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob("docs/images/*")]
     assert installed - web == {f"share/doc/replayhost/{path.relative_to(CHECKOUT)}" for path in texts} | {
         "bin/replayhost", "share/applications/replayhost.desktop", "share/bash-completion/completions/replayhost",
-        "share/doc/replayhost/LICENSE", "share/doc/replayhost/NOTICE",
+        "share/doc/replayhost/LICENSE", "share/doc/replayhost/NOTICE", "share/doc/replayhost/Scripts/check-evidence",
         "share/doc/replayhost/licences/AGPL-3.0.txt", "share/fish/vendor_completions.d/replayhost.fish",
         "share/icons/hicolor/scalable/apps/replayhost.svg", "share/man/man1/replayhost.1",
         "share/metainfo/org.replayhost.replayhost.metainfo.xml", "share/mime/packages/replayhost.xml", "share/replayhost/installed-files.txt",
