@@ -280,6 +280,8 @@ struct JobsCommandTests {
         let ran = try await store.run("jobs", "run")
         #expect(ran.code == 0)
         #expect(ran.output.contains("job 1 (import large.wacz): done"))
+        // What it imported is indexed and verified by the same run.
+        for kind in ["text", "verify"] { #expect(ran.output.contains("(\(kind) large.wacz): done"), "\(kind)") }
         let archives = try objects(try await store.run("list", "--json").outputLines)
         #expect(archives.map { $0["title"] as? String } == ["Given"])
         #expect(archives.first?["sha256"] as? String == (try await sha256ByOpenSSL(path)))

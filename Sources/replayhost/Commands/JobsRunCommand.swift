@@ -22,15 +22,21 @@ struct JobsRunCommand: ParsableCommand {
         var store = try common.openStoreToChange()
         store.readsPDFsWithoutSandbox = pdf.isGiven
         let interrupts = Interrupts(isInstalled: true)
-        try store.jobs.queueTexts()
-        try store.jobs.queueVerifications()
-        try store.purgeRemovedTexts { interrupts.wereReceived }
         let runner = JobRunner(store)
         var statuses: [ExitStatus] = []
-        while let job = try runNext(runner, interrupts) {
-            common.tell(job, JobText.line(job))
-            statuses.append(Self.status(of: job))
-        }
+        var hasImported: Bool
+        repeat {
+            hasImported = false
+            try store.jobs.queueTexts()
+            try store.jobs.queueVerifications()
+            try store.purgeRemovedTexts { interrupts.wereReceived }
+            while let job = try runNext(runner, interrupts) {
+                common.tell(job, JobText.line(job))
+                statuses.append(Self.status(of: job))
+                hasImported = hasImported || job.kind == .import && job.state == .done
+            }
+            // What a job imported is indexed and verified too.
+        } while hasImported && !interrupts.wereReceived
         if interrupts.wereReceived { throw ExitStatus.interrupted }
         noteRemaining(store, hasRunSome: !statuses.isEmpty)
         try ExitStatus.throwUnlessDone(statuses)
