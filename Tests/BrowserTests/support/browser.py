@@ -44,14 +44,13 @@ class Browser:
         self.sink = among.sink if among else make_sink(names)
         self.among = among
         self.requests = []
-        self.deleted = set()
         self.blocked = []
         self.errors = []
         self.allowed = []
         self.context = among.context.browser.new_context(**options) if among else self.launch(
             playwright, profile, arguments, options)
         self.context.set_default_timeout(MILLISECONDS)
-        self.context.on("request", self._note_request)
+        self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)
         self.context.on("console", self._note_message)
         self.context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
@@ -63,11 +62,6 @@ class Browser:
             str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
             args=[*ARGUMENTS, *arguments, *rules], **options)
 
-    def _note_request(self, request):
-        self.requests.append(request.url)
-        if request.method == "DELETE":
-            self.deleted.add(request.url)
-
     def _note_blocked(self, request):
         """Records requests that a content security policy blocked, which never left the browser."""
         if request.failure == "csp":
@@ -78,8 +72,6 @@ class Browser:
         url = message.location["url"] or (message.page.url if message.page else "")
         if "404" in message.text and urlsplit(url).path.startswith("/c/"):
             return  # The viewer checks whether a URL was captured. The browser reports each 404.
-        if "404" in message.text and url in self.deleted:
-            return  # An archive's page asked how its verification ended while the archive was removed.
         if is_control(url) and (message.type == "error" or "Content Security Policy" in message.text):
             self.errors.append(f"{message.text} ({url})")
 
