@@ -64,7 +64,7 @@ def test_overview_sums_up_the_archive(shared_host_with_sample, page):
 def test_picture_of_the_archive_is_shown(shared_host_with_sample, browser):
     """Without one, or if it can't be shown, the first letter of the site."""
     page = browser.page
-    browser.allow(r"404 .*/api/archives/sample\)$")
+    browser.allow(r"404 .*/api/archives/sample/thumbnail\)$")
     details = {**shared_host_with_sample.archive("sample"), "thumbnail": "/api/archives/sample/thumbnail"}
     page.route("**/api/archives/sample", lambda route: route.fulfill(json=details))
     picture = {"path": FIXTURES / "site" / "media" / "anemone.png"}
