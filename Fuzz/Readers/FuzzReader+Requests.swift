@@ -72,7 +72,7 @@ extension FuzzReader {
     private static let queried = CDXQuerySource(name: "fuzz") { () throws(WebArchiveError) in
         let index = Array(queriedLines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined().utf8)
         let package = SmallPackage.wacz([("indexes/index.cdxj", index)])
-        return (try WACZFile.open(MemoryByteSource(package, name: "fuzz.wacz")), false)
+        return try WACZFile.open(MemoryByteSource(package, name: "fuzz.wacz"))
     }
 
     static func readBackupManifest(_ bytes: [UInt8]) throws {

@@ -83,13 +83,13 @@ struct CDXJIndexTests {
         _ = counter.take()
         let random = (0..<50).map { _ in Int.random(in: 0..<count, using: &generator) }
         for number in [0, 1, count / 2, count - 1, count + 5] + random {
-            let found = try wacz.captures(ofURL: GeneratedLines.url(number), assumesSorted: true)
+            let found = try wacz.captures(ofURL: GeneratedLines.url(number))
             #expect(found.count == (number < count ? 1 : 0))
             let (reads, bytes) = counter.take()
             #expect(reads <= 32 && bytes <= 32 * 8192, "\(reads) reads of \(bytes) bytes")
         }
         let query = CaptureQuery(url: "example.org", matchType: .domain)
-        let cursor = wacz.captures(matching: query, assumesSorted: true)
+        let cursor = wacz.captures(matching: query)
         for _ in 0..<100 { _ = try cursor.next() }
         #expect(counter.take().reads <= 32)
     }

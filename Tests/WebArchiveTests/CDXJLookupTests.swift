@@ -158,7 +158,8 @@ struct CDXJLookupTests {
         limits.sortCheckBytesMax = 0
         let lines = (0..<5000).reversed().map { IndexBuilder.line("k\($0 + 10_000)", "2023", url: "http://k/\($0)") }
         let wacz = try IndexBuilder.open([Entry("indexes/index.cdx", lines.joined(separator: "\n"))], limits: limits)
-        #expect(try wacz.captures(ofURL: "http://k/77", assumesSorted: true).isEmpty == false)
+            .assumingSorted()
+        #expect(try wacz.captures(ofURL: "http://k/77").isEmpty == false)
     }
 
     @Test func closestPrefersTheLaterOfTwo() throws {

@@ -82,7 +82,7 @@ struct CDXQueryMergeTests {
                     // Several of them have the same time.
                     let wacz = try Self.archive(number % 100 / 2, 2, sorted: number % 7 != 0)
                     opened.withLock { $0.append(Weak(value: wacz.source as AnyObject)) }
-                    return (wacz, false)
+                    return wacz
                 } catch {
                     throw WebArchiveError(code: .io, problem: "\(error)", file: "s\(number)")
                 }

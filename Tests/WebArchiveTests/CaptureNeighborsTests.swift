@@ -16,9 +16,7 @@ struct CaptureNeighborsTests {
 
     private func neighbors(_ path: String, _ file: WACZFile, limit: Int = 3) throws -> Set<String> {
         Set(
-            try file.captures(
-                nextTo: "http://example.org/\(path)", limit: limit, assumesSorted: false, CancellationCheck()
-            ).map(\.url))
+            try file.captures(nextTo: "http://example.org/\(path)", limit: limit, CancellationCheck()).map(\.url))
     }
 
     @Test(arguments: GeneratedArchive.Layout.allCases)
@@ -38,7 +36,7 @@ struct CaptureNeighborsTests {
         for url in ["http://example.com/1", "http://sub.example.org/1", "http://example.org:81/1", "urn:x", "", "org,"]
         {
             #expect(
-                try file.captures(nextTo: url, limit: 3, assumesSorted: false, CancellationCheck()).isEmpty,
+                try file.captures(nextTo: url, limit: 3, CancellationCheck()).isEmpty,
                 Comment(rawValue: url))
         }
     }

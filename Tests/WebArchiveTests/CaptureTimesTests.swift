@@ -54,15 +54,13 @@ struct CaptureTimesTests {
         let wacz = try Self.archive(layout)
         let matcher = CaptureMatcher(url: Self.url)
         let check = CancellationCheck()
-        try wacz.prepareTimes(matching: matcher, assumesSorted: true, check)
+        try wacz.prepareTimes(matching: matcher, check)
         #expect((wacz.captureIndex.times(of: Self.url) != nil) == (layout != "deflated"))
         for condition in [{ _ in true }, { $0 % 100 == 3 }, { $0 == 1499 }, { _ in false }] as [(Int) -> Bool] {
             let candidates = Self.captures.filter { $0.method == nil && condition($0.offset) }.map(\.time)
             for moment in Self.moments(layout) {
                 let best = candidates.max { other, one in one.isBetter(than: other, for: moment) }
-                let found = try wacz.closestCapture(
-                    matching: matcher, at: moment, assumesSorted: true, check
-                ) { condition(Int($0.offset)) }
+                let found = try wacz.closestCapture(matching: matcher, at: moment, check) { condition(Int($0.offset)) }
                 #expect(found?.captureTime == best, "\(moment?.rfc3339 ?? "latest")")
             }
         }
@@ -86,7 +84,7 @@ struct CaptureTimesTests {
                 }
             }
             var found = CaptureWindow(span, limit: limit)
-            try wacz.addCaptures(matching: matcher, of: 0, to: &found, assumesSorted: true, CancellationCheck())
+            try wacz.addCaptures(matching: matcher, of: 0, to: &found, CancellationCheck())
             #expect(found.total == 1500)
             let (wanted, listed) = (expected.items(), found.items())
             #expect(listed.position == wanted.position, "\(span)")
@@ -108,14 +106,14 @@ struct CaptureTimesTests {
         for _ in 0..<2 {
             _ = counting.take()
             var window = CaptureWindow(.around(CaptureTimestamp(digits: "20200920")), limit: 100)
-            try wacz.addCaptures(matching: matcher, of: 0, to: &window, assumesSorted: true, CancellationCheck())
+            try wacz.addCaptures(matching: matcher, of: 0, to: &window, CancellationCheck())
             #expect(window.total == 50_000)
             #expect(window.items().items.count == 100)
             var histogram = CaptureHistogram()
-            try wacz.addCaptures(matching: matcher, to: &histogram, assumesSorted: true, CancellationCheck())
+            try wacz.addCaptures(matching: matcher, to: &histogram, CancellationCheck())
             #expect(histogram.total == 50_000)
             let closest = try wacz.closestCapture(
-                matching: matcher, at: CaptureTimestamp(digits: "20200920"), assumesSorted: true, CancellationCheck()
+                matching: matcher, at: CaptureTimestamp(digits: "20200920"), CancellationCheck()
             ) { _ in true }
             #expect(closest?.timestamp == "20200920000040" || closest?.timestamp == "20200919235940")
             bytes.append(counting.take().bytes)
@@ -134,9 +132,9 @@ struct CaptureTimesTests {
         lines.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let wacz = try IndexBuilder.open([.init("indexes/index.cdx", lines.joined(separator: "\n") + "\n")])
         let matcher = CaptureMatcher(url: Self.url)
-        try wacz.prepareTimes(matching: matcher, assumesSorted: true, CancellationCheck())
+        try wacz.prepareTimes(matching: matcher, CancellationCheck())
         #expect(wacz.captureIndex.times(of: Self.url) == nil)
-        let found = try wacz.closestCapture(toURL: Self.url, at: CaptureTimestamp(digits: "2024"), assumesSorted: true)
+        let found = try wacz.closestCapture(toURL: Self.url, at: CaptureTimestamp(digits: "2024"))
         #expect(found?.timestamp == "2024")
     }
 }

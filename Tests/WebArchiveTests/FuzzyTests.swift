@@ -95,7 +95,7 @@ import Testing
         _ url: String, _ wacz: WACZFile, _ check: CancellationCheck = CancellationCheck()
     ) throws -> CDXJEntry? {
         let match = try #require(FuzzyMatch(url, rules: .standard))
-        return try wacz.fuzzyCapture(matching: match, at: nil, assumesSorted: true, check)
+        return try wacz.fuzzyCapture(matching: match, at: nil, check)
     }
 
     @Test func damagedIndexIsReadCompletely() throws {
@@ -103,9 +103,10 @@ import Testing
         var (idx, blocks) = IndexBuilder.zipNum(lines, blockLines: 20)
         blocks[blocks.count * 2 / 3 + 10] ^= 0xFF
         let wacz = try IndexBuilder.open([.init("indexes/index.cdx.gz", blocks), .init("indexes/index.idx", idx)])
-        #expect(try wacz.indexAccess(assumesSorted: true) == .search)
+            .assumingSorted()
+        #expect(try wacz.indexAccess() == .search)
         #expect(try Self.find("http://a.org/x?n=100007&more", wacz)?.url == "http://a.org/x?n=100007")
-        #expect(try wacz.indexAccess(assumesSorted: true) != .search)
+        #expect(try wacz.indexAccess() != .search)
     }
 
     @Test func onlyCandidatesCountTowardsTheLimit() throws {

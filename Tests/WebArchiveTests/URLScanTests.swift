@@ -219,7 +219,7 @@ struct URLScanTests {
         }
         unsorted.swapAt(50, 150)
         let wacz = try IndexBuilder.open([.init("indexes/index.cdx", unsorted.joined(separator: "\n") + "\n")])
-        let source = CDXQuerySource(name: "a", wacz: wacz, assumesSorted: true)
+        let source = CDXQuerySource(name: "a", wacz: wacz.assumingSorted())
         #expect(throws: WebArchiveError.self) { try Self.offsets(URLFilter(), [source]) }
         #expect(try Self.offsets(URLFilter(), [source]) == Array(0..<200))
     }

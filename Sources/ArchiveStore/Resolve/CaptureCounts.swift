@@ -34,8 +34,7 @@ extension Resolver {
             let distinct = indexes.count > 1 ? DistinctCaptures() : nil
             for index in indexes {
                 try index.wacz.addCaptures(
-                    matching: lookup.matcher, to: &histogram, except: distinct, assumesSorted: index.assumesSorted,
-                    lookup.check)
+                    matching: lookup.matcher, to: &histogram, except: distinct, lookup.check)
             }
             return CaptureCounts(
                 by: period, total: histogram.total,

@@ -65,8 +65,7 @@ extension Resolver {
             case .after(let moment): span = .after(moment)
             case .around:
                 for index in indexes {
-                    try index.wacz.prepareTimes(
-                        matching: lookup.matcher, assumesSorted: index.assumesSorted, check)
+                    try index.wacz.prepareTimes(matching: lookup.matcher, check)
                 }
                 let found = try closestCopy(lookup, in: indexes.map(\.archive))
                 closest = found.map { summary($0.entry, $0.index.archive) }
@@ -76,8 +75,7 @@ extension Resolver {
             let distinct = indexes.count > 1 ? DistinctCaptures() : nil
             for (number, index) in indexes.enumerated() {
                 try index.wacz.addCaptures(
-                    matching: lookup.matcher, of: number, to: &window, except: distinct,
-                    assumesSorted: index.assumesSorted, check)
+                    matching: lookup.matcher, of: number, to: &window, except: distinct, check)
             }
             let (position, items) = window.items()
             // Only captures of other request methods.

@@ -286,12 +286,10 @@ extension IndexedArchive {
     func closestCapture(
         _ lookup: CaptureLookup, where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws -> CDXJEntry? {
-        try wacz.closestCapture(
-            matching: lookup.matcher, at: lookup.request.time, assumesSorted: assumesSorted, lookup.check,
-            where: condition)
+        try wacz.closestCapture(matching: lookup.matcher, at: lookup.request.time, lookup.check, where: condition)
     }
 
     func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> CDXJEntry? {
-        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, assumesSorted: assumesSorted, lookup.check)
+        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, lookup.check)
     }
 }

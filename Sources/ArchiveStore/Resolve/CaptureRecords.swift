@@ -55,7 +55,7 @@ extension Resolver {
         let check = CancellationCheck(isWanted)
         return try StoreError.refusingDamage {
             let index = try openArchives.lookups(archive)
-            let entries = try index.wacz.captures(ofURL: url, assumesSorted: index.assumesSorted)
+            let entries = try index.wacz.captures(ofURL: url)
             return try entries.filter { $0.url == url && $0.timestamp == timestamp }.prefix(Self.recordsMax).map {
                 try record(of: $0, in: index.wacz, hashes: hashes, check)
             }

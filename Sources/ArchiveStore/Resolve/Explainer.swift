@@ -288,8 +288,7 @@ struct Explainer {
         let distinct = DistinctCaptures()
         for (number, index) in indexes.enumerated() {
             try index.wacz.addCaptures(
-                matching: lookup.matcher, of: number, to: &window, except: distinct,
-                assumesSorted: index.assumesSorted, check)
+                matching: lookup.matcher, of: number, to: &window, except: distinct, check)
         }
         let captures = window.items().items.map { (index: indexes[$0.archive], entry: $0.entry) }
         guard let best = Resolver.best(of: captures, for: lookup) else { return }
@@ -322,9 +321,7 @@ struct Explainer {
         let places = Dictionary(zip((result.replayable?.archives ?? []).map(\.key), 0...)) { first, _ in first }
         let ordered = indexes.sorted { places[$0.archive.key] ?? 0 < places[$1.archive.key] ?? 0 }
         for index in ordered {
-            let next = try index.wacz.captures(
-                nextTo: url, limit: Self.offersMax, assumesSorted: index.assumesSorted, check
-            ) { entry in
+            let next = try index.wacz.captures(nextTo: url, limit: Self.offersMax, check) { entry in
                 guard !entry.isErrorPage else { return false }
                 return entry.mayBePage || ending != nil && CapturedURL.fileExtension(of: entry.url) == ending
             }
@@ -392,6 +389,6 @@ extension IndexedArchive {
     func firstCaptures(
         matching query: CaptureQuery, limit: Int, _ check: CancellationCheck
     ) throws(WebArchiveError) -> [CDXJEntry] {
-        try wacz.firstCaptures(matching: query, limit: limit, assumesSorted: assumesSorted, check)
+        try wacz.firstCaptures(matching: query, limit: limit, check)
     }
 }

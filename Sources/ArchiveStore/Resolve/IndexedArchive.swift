@@ -6,8 +6,6 @@ package struct IndexedArchive: Sendable {
     /// The file, set up to search its own index or the store's index files. If those are damaged, it reads its own
     /// index sequentially, which is slow but has the same result.
     package let wacz: WACZFile
-    /// Whether the searched index is known to be sorted.
-    package let assumesSorted: Bool
     /// The memory that it takes, roughly: ZIP entries and resources of 300 bytes, and what lookups keep.
     var byteCount: Int {
         let entryCount = wacz.directory.entries.count + (wacz.dataPackage?.resources.count ?? 0)
@@ -33,11 +31,10 @@ package struct IndexedArchive: Sendable {
         self.archive = archive
         let own = file.sharing(fault)
         do throws(WebArchiveError) {
-            let searched = try archive.lookups?.open(own, key: archive.key, layout: layout).sharing(fault)
-            (wacz, assumesSorted) = (searched ?? own, searched != nil)
+            wacz = try archive.lookups?.open(own, key: archive.key, layout: layout).sharing(fault) ?? own
         } catch {
             // `doctor` rewrites the files.
-            (wacz, assumesSorted) = (own, false)
+            wacz = own
         }
     }
 }
@@ -48,7 +45,7 @@ extension ArchiveLookups {
     /// - Throws: `WebArchiveError` for missing or damaged index files.
     func open(_ wacz: WACZFile, key: String, layout: StoreLayout) throws(WebArchiveError) -> WACZFile {
         switch strategy {
-        case .inPlace: return wacz
+        case .inPlace: return wacz.assumingSorted()
         case .empty: return try wacz.using(indexes: [])
         case .idxCopy:
             let idx = try FileByteSource(path: layout.derived(.idx, key: key))

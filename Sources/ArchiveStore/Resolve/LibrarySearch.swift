@@ -73,9 +73,7 @@ struct LibrarySearch {
     }
 
     private func match(_ found: Found, _ matcher: CaptureMatcher) throws -> Explanation.OtherArchives.Match {
-        let tally = try found.index.wacz.tally(
-            of: matcher, assumesSorted: found.index.assumesSorted, CancellationCheck(isWanted)
-        ) { !$0.isErrorPage }
+        let tally = try found.index.wacz.tally(of: matcher, CancellationCheck(isWanted)) { !$0.isErrorPage }
         func year(_ time: CaptureTimestamp?) -> Int { time.flatMap { Int($0.digits14.prefix(4)) } ?? 0 }
         return Explanation.OtherArchives.Match(
             archive: found.index.archive.id.text, title: found.index.archive.title, captures: tally.count,

@@ -243,8 +243,7 @@ package final class OpenArchives: Sendable {
     package func querySource(_ archive: Archive, isOneOfSeveral: Bool) -> CDXQuerySource {
         CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
             do {
-                let indexed = try self.lookups(archive)
-                return (indexed.wacz, indexed.assumesSorted)
+                return try self.lookups(archive).wacz
             } catch {
                 if isOneOfSeveral, archive.availability(in: self.layout) != .available { return nil }
                 if let error = error as? WebArchiveError { throw error }

@@ -67,8 +67,7 @@ package struct Thumbnails: Sendable {
             return try read(entry, in: indexed, check).map { (entry, $0) }
         }
         if let found = try first(page.map { Self.prefix + $0 }) { return found }
-        let others = indexed.wacz.captures(
-            matching: CaptureQuery(url: Self.prefix, matchType: .prefix), assumesSorted: indexed.assumesSorted)
+        let others = indexed.wacz.captures(matching: CaptureQuery(url: Self.prefix, matchType: .prefix))
         for _ in 0..<Self.othersMax {
             guard let entry = try others.next() else { break }
             if let thumbnail = try read(entry, in: indexed, check) { return (entry, thumbnail) }

@@ -151,9 +151,7 @@ extension Resolver {
         _ filter: URLFilter, _ indexes: [IndexedArchive], from start: URLScan.Position?, needsSURTs: Bool = false,
         _ check: CancellationCheck
     ) -> URLScan {
-        let sources = indexes.map {
-            CDXQuerySource(name: $0.archive.id.text, wacz: $0.wacz, assumesSorted: $0.assumesSorted)
-        }
+        let sources = indexes.map { CDXQuerySource(name: $0.archive.id.text, wacz: $0.wacz) }
         return URLScan(
             filter, sources: sources, from: start, needsSURTs: needsSURTs, temporaryFolder: layout.incoming, check)
     }

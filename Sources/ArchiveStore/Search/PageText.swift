@@ -137,7 +137,7 @@ final class PageTextReader {
         (self.store, self.archive, self.limits) = (store, archive, limits)
         let indexed = try store.openArchives.lookups(archive)
         let query = CaptureQuery(url: Self.textPrefix, matchType: .prefix)
-        hasTextRecords = try indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted).next() != nil
+        hasTextRecords = try indexed.wacz.captures(matching: query).next() != nil
     }
 
     /// Whether no more records are read.

@@ -197,10 +197,9 @@ struct DetectedPages: PageSource {
         (self.store, self.archive, self.indexed, self.texts) = (store, archive, indexed, texts)
         reader = indexed.wacz.makeCaptureReader()
         let query = CaptureQuery(url: DetectedPage.recordPrefix, matchType: .prefix)
-        let probe = indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted)
+        let probe = indexed.wacz.captures(matching: query)
         let hasPageRecords = (try? probe.next()) != nil
-        pageRecords =
-            hasPageRecords ? indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted) : nil
+        pageRecords = hasPageRecords ? indexed.wacz.captures(matching: query) : nil
         let read = indexed.wacz.indexEntries.isEmpty ? indexed.wacz.warcEntries : indexed.wacz.indexEntries
         bytesTotal = read.uncompressedSize
     }

@@ -39,8 +39,8 @@ final class CDXMergedLines {
         let closesArchives = sources.count > openMax
         var sorter = CDXJSorter(folder: temporaryFolder, limits: limits)
         for (number, source) in sources.enumerated() {
-            guard let (wacz, assumesSorted) = try source.open() else { continue }
-            if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
+            guard let wacz = try source.open() else { continue }
+            if let opened = try wacz.searchable(needsSURTs: true) {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
                     if closesArchives {
@@ -53,7 +53,6 @@ final class CDXMergedLines {
                     }
                 }
             } else {
-                // Plain URLs sort differently from SURTs, so the lines need sorting.
                 try scan(wacz, source: number, into: &sorter)
             }
         }
@@ -73,14 +72,15 @@ final class CDXMergedLines {
 
     private func searched(_ lines: CDXJRangeReader, _ wacz: WACZFile) throws(WebArchiveError) -> [UInt8]? {
         do throws(WebArchiveError) {
-            while let line = try lines.next() {
-                try progress.step()
-                if matcher.accepts(line, limits: limits) { return line.bytes }
+            return try wacz.captureIndex.searching { () throws(WebArchiveError) in
+                while let line = try lines.next() {
+                    try progress.step()
+                    if matcher.accepts(line, limits: limits) { return line.bytes }
+                }
+                return nil
             }
-            return nil
-        } catch let error where error.isIndexFault {
-            wacz.captureIndex.stopSearching(after: error)
-            foundFault = true
+        } catch {
+            foundFault = error.isIndexFault
             throw error
         }
     }

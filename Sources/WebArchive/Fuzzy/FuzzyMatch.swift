@@ -175,20 +175,14 @@ extension WACZFile {
     /// Compares at most `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines.
     ///
     /// - Parameter time: The time that decides between equally good captures; the latest wins if `nil`.
-    /// - Parameter assumesSorted: As for `captures(ofURL:assumesSorted:)`.
     /// - Returns: The capture, or `nil` if there is no substitute.
-    /// - Throws: As `captures(ofURL:assumesSorted:)` does; also `cancelled`.
+    /// - Throws: As `captures(ofURL:)` does; also `cancelled`.
     package func fuzzyCapture(
-        matching match: FuzzyMatch, at time: CaptureTimestamp?, assumesSorted: Bool, _ check: CancellationCheck
+        matching match: FuzzyMatch, at time: CaptureTimestamp?, _ check: CancellationCheck
     ) throws(WebArchiveError) -> CDXJEntry? {
         try check.now()
-        let cursor = CaptureCursor(self, ranges: match.ranges, assumesSorted: assumesSorted, check)
-        do throws(WebArchiveError) {
-            return try bestCapture(among: cursor, match, at: time)
-        } catch let error where error.isIndexFault && cursor.isSorted {
-            // A second cursor reads the whole index.
-            let cursor = CaptureCursor(self, ranges: match.ranges, assumesSorted: assumesSorted, check)
-            return try bestCapture(among: cursor, match, at: time)
+        return try reading(match.ranges, check) { (cursor) throws(WebArchiveError) in
+            try bestCapture(among: cursor, match, at: time)
         }
     }
 

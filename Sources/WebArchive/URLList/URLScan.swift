@@ -174,9 +174,9 @@ extension URLScan {
         var sorter: CDXJSorter?
         for (number, source) in sources.enumerated() {
             try check.now()
-            guard let (wacz, assumesSorted) = try source.open() else { continue }
+            guard let wacz = try source.open() else { continue }
             files[number] = wacz
-            if let opened = try wacz.searchable(assumesSorted: assumesSorted), !(needsSURTs && opened.hasPlainKeys) {
+            if let opened = try wacz.searchable(needsSURTs: needsSURTs) {
                 for index in opened.indexes { readers.append(search(index, of: wacz, source: number)) }
             } else {
                 var lines = sorter ?? CDXJSorter(folder: temporaryFolder, limits: limits)
@@ -197,10 +197,11 @@ extension URLScan {
         let lines = CDXJRangeReader(index, ranges: ranges, limits: limits)
         return Reader { [weak self] () throws(WebArchiveError) in
             do throws(WebArchiveError) {
-                return try lines.next().map { CDXJMerge.Line(bytes: $0.bytes, source: source) }
-            } catch let error where error.isIndexFault {
-                wacz.captureIndex.stopSearching(after: error)
-                self?.foundFault = true
+                return try wacz.captureIndex.searching { () throws(WebArchiveError) in
+                    try lines.next().map { CDXJMerge.Line(bytes: $0.bytes, source: source) }
+                }
+            } catch {
+                self?.foundFault = error.isIndexFault
                 throw error
             }
         }

@@ -80,19 +80,15 @@ public final class CaptureCursor {
     private(set) var bytesRead = 0
     private let wacz: WACZFile
     private let ranges: [CDXJRange]
-    private let assumesSorted: Bool
     private let check: CancellationCheck
     private var phase = Phase.unopened
 
-    convenience init(_ wacz: WACZFile, _ query: CaptureQuery, assumesSorted: Bool) {
-        self.init(wacz, ranges: query.ranges, assumesSorted: assumesSorted)
+    convenience init(_ wacz: WACZFile, _ query: CaptureQuery) {
+        self.init(wacz, ranges: query.ranges)
     }
 
-    init(
-        _ wacz: WACZFile, ranges: [CDXJRange], assumesSorted: Bool, _ check: CancellationCheck = CancellationCheck()
-    ) {
+    init(_ wacz: WACZFile, ranges: [CDXJRange], _ check: CancellationCheck = CancellationCheck()) {
         self.wacz = wacz
-        self.assumesSorted = assumesSorted
         self.ranges = ranges
         self.check = check
     }
@@ -106,7 +102,7 @@ public final class CaptureCursor {
             try open()
             return try next()
         case .search(let lines):
-            return try searching { () throws(WebArchiveError) in
+            return try wacz.captureIndex.searching { () throws(WebArchiveError) in
                 while let line = try lines.next() {
                     try check.step()
                     bytesRead += line.bytes.count
@@ -127,10 +123,10 @@ public final class CaptureCursor {
 
     private func open() throws(WebArchiveError) {
         // Plain URLs sort differently from SURTs, so hosts aren't contiguous ranges.
-        if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
+        if let opened = try wacz.searchable(needsSURTs: true) {
             isSorted = true
             let lines = CDXJMerge()
-            try searching { () throws(WebArchiveError) in
+            try wacz.captureIndex.searching { () throws(WebArchiveError) in
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits)
                     try lines.add { () throws(WebArchiveError) in
@@ -141,18 +137,6 @@ public final class CaptureCursor {
             phase = .search(lines)
         } else {
             phase = .scan(wacz.makeCaptureReader())
-        }
-    }
-
-    /// Runs a search, and records that the whole index must be read if it's unsorted or damaged.
-    private func searching<Value>(
-        _ search: () throws(WebArchiveError) -> Value
-    ) throws(WebArchiveError) -> Value {
-        do throws(WebArchiveError) {
-            return try search()
-        } catch let error where error.isIndexFault {
-            wacz.captureIndex.stopSearching(after: error)
-            throw error
         }
     }
 

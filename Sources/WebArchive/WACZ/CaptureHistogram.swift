@@ -49,18 +49,16 @@ package struct CaptureHistogram: Sendable {
 extension WACZFile {
     /// Adds all captures of a URL to a histogram, including those of other request methods.
     ///
-    /// - Parameter distinct: As in `addCaptures(matching:of:to:except:assumesSorted:_:)`.
+    /// - Parameter distinct: As in `addCaptures(matching:of:to:except:_:)`.
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func addCaptures(
         matching matcher: CaptureMatcher, to histogram: inout CaptureHistogram,
-        except distinct: DistinctCaptures? = nil,
-        assumesSorted: Bool, _ check: CancellationCheck
+        except distinct: DistinctCaptures? = nil, _ check: CancellationCheck
     ) throws(WebArchiveError) {
-        if distinct == nil, let times = try captureTimes(matching: matcher, assumesSorted: assumesSorted, check) {
+        if distinct == nil, let times = try captureTimes(matching: matcher, check) {
             return times.add(to: &histogram)
         }
-        let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted, check: check)
+        let search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: true, check: check)
         histogram = try search.gather(into: histogram) { found, line in
             guard let time = line.captureTime, matches(line, matcher) else { return }
             if let distinct {

@@ -19,16 +19,23 @@ final class CaptureIndex: Sendable {
     private let times = Mutex<(url: String, times: CaptureTimes)?>(nil)
     private let state: Mutex<State>
     private let fault: IndexFault
+    /// Whether all lines are known to be in order.
+    let isKnownSorted: Bool
 
     init() {
         state = Mutex(.unopened)
         fault = IndexFault()
+        isKnownSorted = false
     }
 
-    /// Creates a copy that shares `fault`: once it's set, the indexes are no longer searched.
-    init(_ other: CaptureIndex, fault: IndexFault) {
+    /// Creates a copy.
+    ///
+    /// - Parameter fault: One to share: once it's set, the indexes are no longer searched.
+    /// - Parameter isKnownSorted: Whether all lines are known to be in order.
+    init(_ other: CaptureIndex, fault: IndexFault? = nil, isKnownSorted: Bool? = nil) {
         state = Mutex(other.state.withLock { $0 })
-        self.fault = fault
+        self.fault = fault ?? other.fault
+        self.isKnownSorted = isKnownSorted ?? other.isKnownSorted
     }
 
     /// Uses external indexes, which are known to be sorted.
@@ -36,17 +43,17 @@ final class CaptureIndex: Sendable {
         for case .zipNum(let index) in indexes { try index.checkEnds() }
         state = Mutex(.open(try Self.opened(indexes), isChecked: true))
         fault = IndexFault()
+        isKnownSorted = true
     }
 
     /// Returns the indexes to search, or the reason why they have to be read completely.
     ///
-    /// - Parameter assumesSorted: Whether all lines are known to be in order.
     /// - Throws: `io`.
-    func open(_ wacz: WACZFile, assumesSorted: Bool) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
+    func open(_ wacz: WACZFile) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
         try state.withLock { (state) throws(WebArchiveError) in
             if let reason = fault.reason { state = .sequential(reason) }
             if case .unopened = state { state = try Self.opened(wacz) }
-            if case .open(let opened, false) = state, !assumesSorted {
+            if case .open(let opened, false) = state, !isKnownSorted {
                 state = try Self.checked(opened, wacz)
             }
             switch state {
@@ -78,8 +85,17 @@ final class CaptureIndex: Sendable {
     /// Keeps the times of a URL's captures, instead of those of another URL.
     func keep(_ times: CaptureTimes, of url: String) { self.times.withLock { $0 = (url, times) } }
 
-    /// Stops searching, as an error shows that the indexes can't be searched.
-    func stopSearching(after error: WebArchiveError) { fault.note(SequentialReason(error, file: "indexes/")) }
+    /// Runs a search. If it shows that the indexes are unsorted or damaged, they're read completely from then on.
+    func searching<Value>(
+        _ search: () throws(WebArchiveError) -> Value
+    ) throws(WebArchiveError) -> Value {
+        do throws(WebArchiveError) {
+            return try search()
+        } catch let error where error.isIndexFault {
+            fault.note(SequentialReason(error, file: "indexes/"))
+            throw error
+        }
+    }
 
     private static func opened(_ wacz: WACZFile) throws(WebArchiveError) -> State {
         do throws(WebArchiveError) {

@@ -67,7 +67,7 @@ struct CaptureNeighbors {
 
     /// Does the same as `search` by reading all entries, in constant memory.
     func scan() throws(WebArchiveError) -> [CDXJEntry] {
-        let cursor = CaptureCursor(wacz, ranges: [site], assumesSorted: false, check)
+        let cursor = CaptureCursor(wacz, ranges: [site], check)
         var (before, after): ([String: CDXJEntry], [String: CDXJEntry]) = ([:], [:])
         while let entry = try cursor.next() {
             let own = SURT.isSURT(entry.urlKey) ? entry.urlKey : SURT.key(for: entry.url)
@@ -110,7 +110,7 @@ extension WACZFile {
     /// - Returns: One capture for each key; empty for URLs other than `http` and `https`.
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func captures(
-        nextTo url: String, limit: Int, assumesSorted: Bool, _ check: CancellationCheck,
+        nextTo url: String, limit: Int, _ check: CancellationCheck,
         where isWanted: @escaping (CDXJEntry) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> [CDXJEntry] {
         let key = SURT.key(for: url)
@@ -120,22 +120,13 @@ extension WACZFile {
             guard let neighbors = CaptureNeighbors(key: key, limit: limit, in: self, check, where: isWanted) else {
                 return []
             }
-            let found = try captures(neighbors, assumesSorted: assumesSorted)
+            let found = try searching(needsSURTs: true) { (opened) throws(WebArchiveError) in
+                try neighbors.search(opened.indexes)
+            } orReadingAll: { () throws(WebArchiveError) in
+                try neighbors.scan()
+            }
             if !found.isEmpty { return found }
         }
         return []
-    }
-
-    private func captures(
-        _ neighbors: CaptureNeighbors, assumesSorted: Bool
-    ) throws(WebArchiveError) -> [CDXJEntry] {
-        if let opened = try searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
-            do throws(WebArchiveError) {
-                return try neighbors.search(opened.indexes)
-            } catch let error where error.isIndexFault {
-                captureIndex.stopSearching(after: error)
-            }
-        }
-        return try neighbors.scan()
     }
 }

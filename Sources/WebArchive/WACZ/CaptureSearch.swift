@@ -4,7 +4,6 @@ struct CaptureSearch {
     let matcher: CaptureMatcher
     /// Whether to include captures of other request methods.
     let includesMethods: Bool
-    let assumesSorted: Bool
     let check: CancellationCheck
     /// Only captures in this span; `nil` for all. Their timestamps must have at least 14 digits.
     var span: ClosedRange<CaptureTimestamp>?
@@ -20,30 +19,27 @@ struct CaptureSearch {
         into start: Found, line: (inout Found, CDXJLine) -> Void, entry: (inout Found, CDXJEntry) -> Void
     ) throws(WebArchiveError) -> Found {
         try check.now()
-        if let opened = try wacz.searchable(assumesSorted: assumesSorted) {
-            do throws(WebArchiveError) {
-                var found = start
-                let ranges = matcher.ranges(
-                    includesMethods: includesMethods, includesPlainKeys: opened.hasPlainKeys, span: span)
-                for index in opened.indexes {
-                    let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits)
-                    while let next = try reader.next() {
-                        try check.step()
-                        if isInSpan(next.captureTime) { line(&found, next) }
-                    }
+        return try wacz.searching { (opened) throws(WebArchiveError) in
+            var found = start
+            let ranges = matcher.ranges(
+                includesMethods: includesMethods, includesPlainKeys: opened.hasPlainKeys, span: span)
+            for index in opened.indexes {
+                let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits)
+                while let next = try reader.next() {
+                    try check.step()
+                    if isInSpan(next.captureTime) { line(&found, next) }
                 }
-                return found
-            } catch let error where error.isIndexFault {
-                wacz.captureIndex.stopSearching(after: error)
             }
+            return found
+        } orReadingAll: { () throws(WebArchiveError) in
+            var found = start
+            let reader = wacz.makeCaptureReader()
+            while let (next, _) = try reader.next() {
+                try check.step()
+                if isInSpan(next.captureTime) { entry(&found, next) }
+            }
+            return found
         }
-        var found = start
-        let reader = wacz.makeCaptureReader()
-        while let (next, _) = try reader.next() {
-            try check.step()
-            if isInSpan(next.captureTime) { entry(&found, next) }
-        }
-        return found
     }
 
     private func isInSpan(_ time: @autoclosure () -> CaptureTimestamp?) -> Bool {

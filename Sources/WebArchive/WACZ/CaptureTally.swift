@@ -18,15 +18,14 @@ extension WACZFile {
     ///
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func tally(
-        of matcher: CaptureMatcher, assumesSorted: Bool, _ check: CancellationCheck,
+        of matcher: CaptureMatcher, _ check: CancellationCheck,
         where condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CaptureTally {
         func add(_ entry: CDXJEntry?, to tally: inout CaptureTally) {
             guard let entry, let time = entry.captureTime, matcher.isReplayable(entry), condition(entry) else { return }
             tally.add(time)
         }
-        let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: false, assumesSorted: assumesSorted, check: check)
+        let search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: false, check: check)
         return try search.gather(into: CaptureTally()) { tally, line in
             add(CDXJEntry.parsed(line.bytes, limits: limits), to: &tally)
         } entry: { tally, entry in

@@ -59,12 +59,11 @@ extension WACZFile {
     ///
     /// - Returns: `nil` if the URL has few captures, or so many that they aren't kept, and if the index can't be searched.
     func captureTimes(
-        matching matcher: CaptureMatcher, assumesSorted: Bool, _ check: CancellationCheck
+        matching matcher: CaptureMatcher, _ check: CancellationCheck
     ) throws(WebArchiveError) -> CaptureTimes? {
-        guard try searchable(assumesSorted: assumesSorted) != nil else { return nil }
+        guard try searchable() != nil else { return nil }
         if let known = captureIndex.times(of: matcher.url) { return known }
-        let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted, check: check)
+        let search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: true, check: check)
         let collected = try search.gather(into: Collected()) { found, line in
             guard let time = line.captureTime, matches(line, matcher) else { return }
             found.add(time)
@@ -81,16 +80,16 @@ extension WACZFile {
     ///
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func prepareTimes(
-        matching matcher: CaptureMatcher, assumesSorted: Bool, _ check: CancellationCheck
+        matching matcher: CaptureMatcher, _ check: CancellationCheck
     ) throws(WebArchiveError) {
-        _ = try captureTimes(matching: matcher, assumesSorted: assumesSorted, check)
+        _ = try captureTimes(matching: matcher, check)
     }
 
     /// Returns the closest capture if the times of the URL's captures are known and one close to the time is usable.
     func closestByTimes(
         _ search: CaptureSearch, at time: CaptureTimestamp?, where condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CDXJEntry? {
-        guard try searchable(assumesSorted: search.assumesSorted) != nil,
+        guard try searchable() != nil,
             let times = captureIndex.times(of: search.matcher.url)
         else { return nil }
         let center = time.map { wanted in times.first { $0 >= wanted } } ?? times.count

@@ -155,10 +155,9 @@ extension WACZFile {
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func addCaptures(
         matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow,
-        except distinct: DistinctCaptures? = nil, assumesSorted: Bool, _ check: CancellationCheck
+        except distinct: DistinctCaptures? = nil, _ check: CancellationCheck
     ) throws(WebArchiveError) {
-        var search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted, check: check)
+        var search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: true, check: check)
         if let distinct {
             window = try search.gather(into: window) { found, line in
                 guard let entry = CDXJEntry.parsed(line.bytes, limits: limits) else { return }
@@ -168,7 +167,7 @@ extension WACZFile {
             }
             return
         }
-        if let times = try captureTimes(matching: matcher, assumesSorted: assumesSorted, check) {
+        if let times = try captureTimes(matching: matcher, check) {
             guard let span = window.skip(times) else { return }
             search.span = span
         }

@@ -1,15 +1,25 @@
 extension WACZFile {
     /// Returns how lookups find captures: by search, or by reading all indexes, and why.
     ///
-    /// Opens the indexes if necessary, and checks their order like `captures(ofURL:assumesSorted:)`.
+    /// Opens the indexes if necessary, and checks their order like `captures(ofURL:)`.
     ///
     /// - Throws: `io` if the file can't be read.
-    public func indexAccess(assumesSorted: Bool = false) throws(WebArchiveError) -> IndexAccess {
-        switch try captureIndex.open(self, assumesSorted: assumesSorted) {
+    public func indexAccess() throws(WebArchiveError) -> IndexAccess {
+        switch try captureIndex.open(self) {
         case .success: .search
         case .failure(let error): .sequential(error.reason)
         }
     }
+
+    /// Returns a copy whose lookups don't check the order of the indexes, which an inspection found to be searchable.
+    public func assumingSorted() -> WACZFile {
+        var file = self
+        file.captureIndex = CaptureIndex(captureIndex, isKnownSorted: true)
+        return file
+    }
+
+    /// Whether lookups don't check the order of the indexes.
+    package var isKnownSorted: Bool { captureIndex.isKnownSorted }
 
     /// Returns a copy whose lookups use external sorted indexes, such as those of `ZipNumWriter`.
     ///
@@ -54,7 +64,7 @@ extension WACZFile {
     /// - Parameter progress: Called regularly; throws to stop.
     /// - Throws: The errors of `progress`; `badIndex`, `badGzip`, `truncated` if a search could fail; `io`.
     public func checkLookups(progress: () throws -> Void = {}) throws {
-        switch try captureIndex.open(self, assumesSorted: true) {
+        switch try captureIndex.open(self) {
         case .success(let opened): for index in opened.indexes { try index.check(progress) }
         case .failure(let error):
             throw WebArchiveError(code: .badIndex, problem: error.reason.problem, file: "\(name)/\(error.reason.file)")
@@ -63,22 +73,21 @@ extension WACZFile {
 
     /// Returns all captures of `url` in the order of the index.
     ///
+    /// The first lookup checks the order of the indexes: of all lines up to `Limits.sortCheckBytesMax`, and of a sample
+    /// above; not after `assumingSorted()`.
+    ///
     /// Matches all keys that indexers may have written for the URL. A search in O(log n) gives the same result as
     /// reading the whole index. An index that can't be searched, or turns out to be unsorted or damaged, is read
-    /// completely; see `indexAccess(assumesSorted:)`. A search may find more captures in a damaged index than a scan,
+    /// completely; see `indexAccess()`. A search may find more captures in a damaged index than a scan,
     /// which ends at the damage. Captures of other request methods match the URL alone, and the URL with `__wb_method=`
     /// and its body.
     ///
     /// - Parameter url: The URL in the captured or an equivalent spelling.
-    /// - Parameter assumesSorted: Whether an inspection found the indexes to be searchable. Otherwise, the first lookup
-    ///   checks their order: of all lines up to `Limits.sortCheckBytesMax`, and of a sample above.
     /// - Returns: The captures, or an empty list if the URL wasn't captured.
     /// - Throws: `io`; `tooLarge` if an index exceeds its limits.
-    public func captures(ofURL url: String, assumesSorted: Bool = false) throws(WebArchiveError) -> [CDXJEntry] {
+    public func captures(ofURL url: String) throws(WebArchiveError) -> [CDXJEntry] {
         let matcher = CaptureMatcher(url: url)
-        let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted,
-            check: CancellationCheck())
+        let search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: true, check: CancellationCheck())
         let none: [(position: CDXJLine.Position, entry: CDXJEntry)] = []
         let found = try search.gather(into: none) { found, line in
             guard let entry = CDXJEntry.parsed(line.bytes, limits: limits), matcher.accepts(entry) else { return }
@@ -96,28 +105,24 @@ extension WACZFile {
     ///
     /// - Parameter url: The URL in the captured or an equivalent spelling.
     /// - Parameter time: The wanted time; if `nil`, returns the latest capture.
-    /// - Parameter assumesSorted: As for `captures(ofURL:assumesSorted:)`.
     /// - Parameter condition: An additional condition, which is checked only for captures better than the best so far.
     /// - Returns: The capture, or `nil` if the URL wasn't captured.
-    /// - Throws: The errors of `captures(ofURL:assumesSorted:)`.
+    /// - Throws: The errors of `captures(ofURL:)`.
     public func closestCapture(
-        toURL url: String, at time: CaptureTimestamp?, assumesSorted: Bool = false,
+        toURL url: String, at time: CaptureTimestamp?,
         where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> CDXJEntry? {
-        try closestCapture(
-            matching: CaptureMatcher(url: url), at: time, assumesSorted: assumesSorted, CancellationCheck(),
-            where: condition)
+        try closestCapture(matching: CaptureMatcher(url: url), at: time, CancellationCheck(), where: condition)
     }
 
     /// Returns the closest capture for a matcher that can be used with several archives.
     ///
-    /// - Throws: The errors of `captures(ofURL:assumesSorted:)`; `cancelled`.
+    /// - Throws: The errors of `captures(ofURL:)`; `cancelled`.
     package func closestCapture(
-        matching matcher: CaptureMatcher, at time: CaptureTimestamp?, assumesSorted: Bool, _ check: CancellationCheck,
+        matching matcher: CaptureMatcher, at time: CaptureTimestamp?, _ check: CancellationCheck,
         where condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CDXJEntry? {
-        let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: false, assumesSorted: assumesSorted, check: check)
+        let search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: false, check: check)
         if let found = try closestByTimes(search, at: time, where: condition) { return found }
         return try closest(search, at: time, where: condition)
     }
@@ -140,28 +145,33 @@ extension WACZFile {
     /// Returns a cursor over the entries that match a query, sorted by key and time if the indexes can be searched.
     ///
     /// Reads nothing before the first call of `next()`, and uses constant memory.
-    public func captures(matching query: CaptureQuery, assumesSorted: Bool = false) -> CaptureCursor {
-        CaptureCursor(self, query, assumesSorted: assumesSorted)
+    public func captures(matching query: CaptureQuery) -> CaptureCursor {
+        CaptureCursor(self, query)
     }
 
     /// Returns the first `limit` entries that match a query.
     ///
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func firstCaptures(
-        matching query: CaptureQuery, limit: Int, assumesSorted: Bool, _ check: CancellationCheck
+        matching query: CaptureQuery, limit: Int, _ check: CancellationCheck
     ) throws(WebArchiveError) -> [CDXJEntry] {
         try check.now()
-        func read(_ cursor: CaptureCursor) throws(WebArchiveError) -> [CDXJEntry] {
+        return try reading(query.ranges, check) { (cursor) throws(WebArchiveError) in
             var entries: [CDXJEntry] = []
             while entries.count < limit, let entry = try cursor.next() { entries.append(entry) }
             return entries
         }
-        let cursor = CaptureCursor(self, ranges: query.ranges, assumesSorted: assumesSorted, check)
+    }
+
+    /// Reads a cursor. If its search fails, reads a second one, which reads all indexes.
+    func reading<Value>(
+        _ ranges: [CDXJRange], _ check: CancellationCheck, _ read: (CaptureCursor) throws(WebArchiveError) -> Value
+    ) throws(WebArchiveError) -> Value {
+        let cursor = CaptureCursor(self, ranges: ranges, check)
         do throws(WebArchiveError) {
             return try read(cursor)
         } catch let error where error.isIndexFault && cursor.isSorted {
-            // A second cursor reads the whole index.
-            return try read(CaptureCursor(self, ranges: query.ranges, assumesSorted: assumesSorted, check))
+            return try read(CaptureCursor(self, ranges: ranges, check))
         }
     }
 
@@ -170,11 +180,27 @@ extension WACZFile {
         directory.entries.filter { $0.name.hasPrefix("\(folder)indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }
     }
 
-    func searchable(assumesSorted: Bool) throws(WebArchiveError) -> CaptureIndex.Opened? {
-        switch try captureIndex.open(self, assumesSorted: assumesSorted) {
-        case .success(let opened): opened
-        case .failure: nil
+    /// Returns the indexes, if they can be searched.
+    ///
+    /// - Parameter needsSURTs: Whether all keys must be SURTs. Plain URLs sort differently.
+    func searchable(needsSURTs: Bool = false) throws(WebArchiveError) -> CaptureIndex.Opened? {
+        guard case .success(let opened) = try captureIndex.open(self) else { return nil }
+        return needsSURTs && opened.hasPlainKeys ? nil : opened
+    }
+
+    /// Searches the indexes. If they can't be searched, or turn out to be unsorted or damaged, reads them completely.
+    func searching<Value>(
+        needsSURTs: Bool = false, _ search: (CaptureIndex.Opened) throws(WebArchiveError) -> Value,
+        orReadingAll scan: () throws(WebArchiveError) -> Value
+    ) throws(WebArchiveError) -> Value {
+        if let opened = try searchable(needsSURTs: needsSURTs) {
+            do throws(WebArchiveError) {
+                return try captureIndex.searching { () throws(WebArchiveError) in try search(opened) }
+            } catch let error where error.isIndexFault {
+                // Noted by then.
+            }
         }
+        return try scan()
     }
 }
 

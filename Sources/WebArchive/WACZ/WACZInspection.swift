@@ -12,8 +12,7 @@ public struct WACZInspection: Sendable, Hashable {
     public let lastCapture: CaptureTimestamp?
     /// Whether lookups can search each index file, after checking every line and block.
     ///
-    /// If all can be searched, pass `assumesSorted: true` to lookups. Otherwise, write a sorted copy with
-    /// `ZipNumWriter`.
+    /// If all can be searched, use `assumingSorted()` for lookups. Otherwise, write a sorted copy with `ZipNumWriter`.
     public let searchableIndexes: [SearchableIndex]
 
     /// Whether an index can be searched.
@@ -26,7 +25,7 @@ public struct WACZInspection: Sendable, Hashable {
         public var isSearchable: Bool { reason == nil }
     }
 
-    /// Whether all indexes can be searched, so that `assumesSorted` can be `true`.
+    /// Whether all indexes can be searched, so that `assumingSorted()` can be used.
     public var isSearchable: Bool { !searchableIndexes.isEmpty && searchableIndexes.allSatisfy(\.isSearchable) }
 
     /// The reason why lookups need a sorted copy of the index; `nil` if they don't.

@@ -45,7 +45,7 @@ struct LinkedFileTests {
         #expect(hashed.replayCollection == "elsewhere-\(hash.prefix(12))")
         #expect(hashed.provisionalKey == archive.key)
         #expect(try test.store.catalog.pages(key: hash, PageListRequest(limit: 10)).total == 3)
-        #expect(try test.store.openArchives.lookups(hashed).assumesSorted, "its index files have moved with it")
+        #expect(try test.store.openArchives.lookups(hashed).wacz.isKnownSorted, "its index files have moved with it")
         try await test.expectWhole()
         #expect(try test.store.repair() == RepairReport())
     }

@@ -41,8 +41,8 @@ struct ArchiveLookupsTests {
         try await test.expectWhole()
         try expectEveryCapture(of: archive, in: test.store, count: 9)
         let indexed = try test.store.openArchives.lookups(archive)
-        #expect(indexed.assumesSorted)
-        #expect(try indexed.wacz.indexAccess(assumesSorted: true) == .search)
+        #expect(indexed.wacz.isKnownSorted)
+        #expect(try indexed.wacz.indexAccess() == .search)
         // Another process reads the same from the catalog.
         let other = try test.reopened()
         #expect(try other.catalog.archive(key: archive.key) == archive)

@@ -54,7 +54,7 @@ struct OpenArchivesTests {
         func lookUp(_ open: OpenArchives) throws {
             for archive in archives {
                 let indexed = try open.lookups(archive)
-                _ = try indexed.wacz.captures(ofURL: "http://example.org/1", assumesSorted: indexed.assumesSorted)
+                _ = try indexed.wacz.captures(ofURL: "http://example.org/1")
             }
         }
         let all = OpenArchives(layout: test.layout, catalog: test.store.catalog)
@@ -108,14 +108,14 @@ struct OpenArchivesTests {
         let (archive, url) = try damagedArchive(in: test)
         let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, recheckInterval: .zero)
         let before = try open.lookups(archive)
-        #expect(try before.wacz.captures(ofURL: url, assumesSorted: before.assumesSorted).map(\.url) == [url])
-        #expect(try open.lookups(archive).wacz.indexAccess(assumesSorted: true) != .search)
+        #expect(try before.wacz.captures(ofURL: url).map(\.url) == [url])
+        #expect(try open.lookups(archive).wacz.indexAccess() != .search)
         let other = try test.reopened()
         #expect(try other.prepareLookups().prepared == [archive.id])
         #expect(try test.store.catalog.archive(key: archive.key) == archive)
         let after = try open.lookups(archive)
-        #expect(try after.wacz.indexAccess(assumesSorted: after.assumesSorted) == .search)
-        #expect(try after.wacz.captures(ofURL: url, assumesSorted: after.assumesSorted).map(\.url) == [url])
+        #expect(try after.wacz.indexAccess() == .search)
+        #expect(try after.wacz.captures(ofURL: url).map(\.url) == [url])
         #expect(try opening(open, archive) == ObjectIdentifier(after.wacz.source as AnyObject), "opened once")
     }
 
@@ -144,12 +144,12 @@ struct OpenArchivesTests {
         bytes[bytes.count / 2] ^= 0x10
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let index = OpenArchives(layout: test.layout, catalog: test.store.catalog)
-        #expect(try index.lookups(archive).assumesSorted)
+        #expect(try index.lookups(archive).wacz.isKnownSorted)
         let urls = (0..<Self.manyPages).map { "http://example.org/\($0)" }
         let wacz = try index.wacz(of: archive)
         let found = try urls.first { url in
-            _ = try wacz.captures(ofURL: url, assumesSorted: true)
-            return try wacz.indexAccess(assumesSorted: true) != .search
+            _ = try wacz.captures(ofURL: url)
+            return try wacz.indexAccess() != .search
         }
         return (archive, try #require(found))
     }
