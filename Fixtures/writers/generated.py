@@ -37,7 +37,8 @@ def write(file, title, captures, pages=(), index="zipnum", is_gzipped=False):
     """Writes a WACZ of captures, which must be sorted by key. `pages` are (URL, title) or (URL, title, text); the first is the
     main page.
 
-    The index is "zipnum", a "deflated" file, which can't be searched in place, or an "unsorted" file.
+    The index is "zipnum", or one that can't be searched in place: "deflated-idx", which is "zipnum" with a compressed .idx file,
+    a "deflated" file, or an "unsorted" one.
     """
     warc = "data.warc.gz" if is_gzipped else "data.warc"
     with Package(file, title, main_page=(pages[0][0], TIME) if pages else None) as package, tempfile.TemporaryFile() as lines:
@@ -52,10 +53,10 @@ def write(file, title, captures, pages=(), index="zipnum", is_gzipped=False):
                 lines.write(f"{capture.key} {capture.timestamp} {json.dumps(entry)}\n".encode())
                 out.write(record)
         lines.seek(0)
-        if index == "zipnum":
+        if index in ("zipnum", "deflated-idx"):
             with package.open("indexes/index.cdx.gz") as out:
                 idx = write_zipnum(lines, out)
-            package.add("indexes/index.idx", idx)
+            package.add("indexes/index.idx", idx, deflated=index != "zipnum")
         elif index == "deflated":
             with package.open("indexes/index.cdx", deflated=True) as out:
                 shutil.copyfileobj(lines, out, 1 << 20)
@@ -78,7 +79,7 @@ def record_of(capture, digest, is_gzipped):
     return deflater.compress(record) + deflater.flush()
 
 
-def write_large(file, size, bytes_each=1 << 20, is_sorted=True, seed=7):
+def write_large(file, size, bytes_each=1 << 20, index="zipnum", seed=7):
     """Writes an archive of about `size` incompressible bytes. Its first page is at the start of the WARC file and its last page
     at the end, so that opening both reads both ends of the file. Another `seed` gives a different file.
     """
@@ -97,7 +98,7 @@ def write_large(file, size, bytes_each=1 << 20, is_sorted=True, seed=7):
         yield capture("/last", page("Last page", "The last capture of the file."))
 
     pages = [(f"{LARGE_HOST}/", "First page"), (f"{LARGE_HOST}/last", "Last page")]
-    write(file, "A large archive", captures(), pages, "zipnum" if is_sorted else "unsorted")
+    write(file, "A large archive", captures(), pages, index)
 
 
 def write_million(file, count=1_000_000, index="zipnum"):

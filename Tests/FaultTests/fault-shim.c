@@ -4,7 +4,7 @@
 // calls when the process ends normally.
 //
 // FAIL_CALL=write|fsync|rename|open|link|read makes these calls fail with FAIL_ERRNO if the path contains FAIL_PATH; with
-// FAIL_AFTER=N, after N such calls.
+// FAIL_AFTER=N, after N such calls. FAIL_CALL=space reports a full file system there.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define REAL(name, ...) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))(__VA_ARGS__)
@@ -117,6 +118,12 @@ int ftruncate64(int file, off64_t size) {
 int rename(const char *source, const char *target) {
     count();
     return fails("rename", target) ? -1 : REAL(rename, source, target);
+}
+
+int statvfs(const char *path, struct statvfs *status) {
+    int result = REAL(statvfs, path, status);
+    if (fails("space", path)) status->f_bavail = 1;
+    return result;
 }
 
 int unlink(const char *path) {

@@ -98,12 +98,10 @@ class Work:
         self.number += 1
         name = f"file-{self.number}"
         path = f"{self.folder}/{place}/{name}.wacz"
-        kind = self.chance.choice(["small", "many", "unsorted", "large"])
-        size, each, is_sorted = {
-            "small": (60_000, 20_000, True), "many": (400_000, 400, True), "unsorted": (800_000, 400, False),
-            "large": (6_000_000, 500_000, True),
-        }[kind]
-        write_large(path, size, each, is_sorted, seed=self.chance.randrange(1 << 30))
+        size, each, index = self.chance.choice([
+            (60_000, 20_000, "zipnum"), (400_000, 400, "deflated-idx"), (800_000, 400, "unsorted"), (6_000_000, 500_000, "zipnum"),
+        ])
+        write_large(path, size, each, index, seed=self.chance.randrange(1 << 30))
         self.paths[path] = digest(path)
         return name, path
 
@@ -257,8 +255,7 @@ class Work:
                 expected.add(f"{key}.wacz")
                 if digest(f"{self.store}/files/{key}.wacz") != key or sha256 != key:
                     raise Failure(f"the file of {name} doesn't match the hash in its name")
-            if lookups == "sorted-copy":
-                expected |= {f"{key}.cdx.gz", f"{key}.idx"}
+            expected |= {f"{key}.{ending}" for ending in {"sorted-copy": ["cdx.gz", "idx"], "idx-copy": ["idx"]}.get(lookups, [])}
             with open(f"{self.store}/files/{key}.json") as file:
                 if json.load(file)["id"] != name:
                     raise Failure(f"{key}.json doesn't belong to {name}")

@@ -29,6 +29,10 @@ class Result:
     def lines(self):
         return [json.loads(line) for line in self.output.splitlines()]
 
+    def error_codes(self):
+        """The codes of the errors of a command with `--json`."""
+        return [line["error"]["code"] for line in map(json.loads, self.errors.splitlines()) if "error" in line]
+
 
 class Store:
     def __init__(self, root, folder, shim):
@@ -97,9 +101,9 @@ class Store:
         for key in managed:
             assert sha256(self.root / "files" / f"{key}.wacz") == key
 
-    def file(self, name, size=200_000, each=20_000, is_sorted=True, seed=1, folder=None):
+    def file(self, name, size=200_000, each=20_000, index="zipnum", seed=1, folder=None):
         path = Path(folder or self.folder) / name
-        write_large(str(path), size, each, is_sorted, seed=seed)
+        write_large(str(path), size, each, index, seed=seed)
         return path
 
 

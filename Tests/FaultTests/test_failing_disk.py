@@ -138,6 +138,33 @@ def test_failing_disk_is_reported_and_nothing_is_lost(store, call, path, message
     store.expect_consistent()
 
 
+# Index files that the store writes: a sorted copy of an index, and a copy of one that is compressed in the ZIP.
+@pytest.mark.parametrize(("call", "path", "number", "code", "index"), [
+    ("write", ".cdx.gz", errno.ENOSPC, "no-space", "unsorted"),
+    ("write", ".idx", errno.ENOSPC, "no-space", "unsorted"),
+    ("write", ".cdx.gz", errno.EIO, "failed", "unsorted"),
+    ("fsync", ".cdx.gz", errno.EIO, "failed", "unsorted"),
+    ("fsync", ".idx", errno.ENOSPC, "no-space", "unsorted"),
+    ("rename", ".cdx.gz", errno.EIO, "failed", "unsorted"),
+    ("rename", ".idx", errno.ENOSPC, "no-space", "unsorted"),
+    ("rename", ".wacz", errno.EIO, "failed", "unsorted"),
+    ("write", ".idx", errno.ENOSPC, "no-space", "deflated-idx"),
+    ("fsync", ".idx", errno.EIO, "failed", "deflated-idx"),
+    ("rename", ".wacz", errno.EIO, "failed", "deflated-idx"),
+])
+def test_import_whose_index_files_fail_leaves_nothing(store, call, path, number, code, index):
+    store.run_checked("import", FIXTURES / "sample.wacz")
+    before = sorted(os.listdir(store.root / "files"))
+    file = store.file("new.wacz", index=index)
+    result = store.run("import", file, "--json", FAIL_CALL=call, FAIL_PATH=path, FAIL_ERRNO=number)
+    assert (result.code, result.output, result.error_codes()) == (1, "", [code])
+    assert sorted(os.listdir(store.root / "files")) == before
+    assert os.listdir(store.root / "incoming") == []
+    assert list(store.listed()) == ["sample"]
+    store.run_checked("import", file)
+    assert {"no interrupted work found", "all archives are ready to search"} <= {line["what"] for line in store.doctor_results()}
+
+
 @pytest.mark.parametrize("call", ["write", "fsync", "rename"])
 def test_failed_edit_leaves_the_old_or_the_new_metadata(store, call):
     store.run_checked("import", FIXTURES / "sample.wacz")
