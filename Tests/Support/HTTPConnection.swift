@@ -60,7 +60,7 @@ package final class HTTPConnection {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
         // If the server never responds, the test fails instead of blocking.
-        var limit = timeval(tv_sec: 180, tv_usec: 0)
+        var limit = timeval(tv_sec: 600, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
@@ -190,7 +190,7 @@ package final class HTTPConnection {
         let number = errno
         if count > 0 { received.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<count])) }
         if count < 0, number != ECONNRESET {
-            throw HTTPConnectionError(description: number == EAGAIN ? "no answer within 180 s" : "errno \(number)")
+            throw HTTPConnectionError(description: number == EAGAIN ? "no answer within 600 s" : "errno \(number)")
         }
         return count > 0
     }
