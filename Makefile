@@ -1,9 +1,10 @@
 # Each target runs one script or one swift command. `make` lists them.
 # Variables: PORT=8081 (run, capture), ENGINE_DIR=DIR and ENGINE=pinned (setup), YES=1 (setup-capture),
-# PREFIX=DIR and DESTDIR=DIR (install), MINUTES=5 and READER=zip (fuzz), ONLY=PART (soak, bench).
-export PORT ENGINE_DIR ENGINE YES PREFIX DESTDIR MINUTES READER ONLY
+# PREFIX=DIR and DESTDIR=DIR (install), MINUTES=5 and READER=zip (fuzz), ONLY=PART (soak, bench),
+# BASE=COMMIT (bench-compare).
+export PORT ENGINE_DIR ENGINE YES PREFIX DESTDIR MINUTES READER ONLY BASE
 
-.PHONY: help run capture build install uninstall dist deb release test test-portable test-capture soak fuzz sanitize bench docs
+.PHONY: help run capture build install uninstall dist deb release test test-portable test-capture soak fuzz sanitize bench bench-compare docs
 .PHONY: setup setup-capture format lint clean
 .DEFAULT_GOAL := help
 
@@ -52,8 +53,11 @@ fuzz: ## fuzz the readers (MINUTES=1 each, READER=zip for one)
 sanitize: ## run the Swift tests under AddressSanitizer and ThreadSanitizer, an hour or more
 	@Scripts/sanitize
 
-bench: ## measure performance, in part against pywb (ONLY="40-import"; Scripts/bench --list)
+bench: ## measure performance beside other programs (ONLY=quick for 5 minutes; Scripts/bench --list)
 	@Scripts/bench
+
+bench-compare: ## build an earlier commit, and measure what has changed since (BASE=COMMIT)
+	@Scripts/bench compare
 
 docs: ## build the documentation of the libraries in .build/docs/
 	@Scripts/docs

@@ -103,22 +103,25 @@ def write_large(file, size, bytes_each=1 << 20, index="zipnum", seed=7):
 
 def write_million(file, count=1_000_000, index="zipnum"):
     """Writes an archive of many small captures. Half are of one host, two for each URL; the others are of a thousand hosts."""
-    write(file, f"{count:,} captures", million_captures(count), [(next(million_captures(count)).url, "The first page")], index, True)
+    write(file, f"{count:,} captures", million_captures(count), [(million_capture(0, count).url, "The first page")], index, True)
 
 
 def million_captures(count):
+    return (million_capture(number, count) for number in range(count))
+
+
+def million_capture(number, count):
     half = count // 2
-    for number in range(count):
-        if number < half:
-            host, path, timestamp = "big", f"/page/{number // 2:07}", MILLION_TIMES[number % 2]
-        else:
-            host = f"host{(number - half) * MILLION_HOSTS // (count - half):04}"
-            path, timestamp = f"/page/{number - half:07}", MILLION_TIMES[0]
-        url = f"https://{host}.{MILLION_DOMAIN}{path}"
-        name = hashlib.md5(f"{url} {timestamp}".encode()).hexdigest()
-        body = f"<!doctype html><title>{name}</title><h1>{url}</h1><p>Captured {timestamp}, {name}.</p>\n".encode()
-        status = "404 Not Found" if number % RARE == RARE // 2 else "200 OK"
-        yield Capture(url, f"example,million,{host}){path}", body, timestamp=timestamp, status=status)
+    if number < half:
+        host, path, timestamp = "big", f"/page/{number // 2:07}", MILLION_TIMES[number % 2]
+    else:
+        host = f"host{(number - half) * MILLION_HOSTS // (count - half):04}"
+        path, timestamp = f"/page/{number - half:07}", MILLION_TIMES[0]
+    url = f"https://{host}.{MILLION_DOMAIN}{path}"
+    name = hashlib.md5(f"{url} {timestamp}".encode()).hexdigest()
+    body = f"<!doctype html><title>{name}</title><h1>{url}</h1><p>Captured {timestamp}, {name}.</p>\n".encode()
+    status = "404 Not Found" if number % RARE == RARE // 2 else "200 OK"
+    return Capture(url, f"example,million,{host}){path}", body, timestamp=timestamp, status=status)
 
 
 if __name__ == "__main__":

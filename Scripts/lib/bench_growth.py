@@ -7,11 +7,10 @@ TimeMap of the URL in all; `explain` of a captured URL and of one that isn't; th
 import more, and its removal. Then the server's resident memory, before and after the TimeMap.
 
 With PYWB, asks pywb the same three lookups, with a collection for each archive, up to PEER_MAX (1000) of them. NO_FILTERS=1 removes
-the filters first, so that each archive is asked. PLOT=FILE.svg draws the times against the size.
+the filters first, so that each archive is asked.
 """
 
 import gzip
-import math
 import os
 import shutil
 import sqlite3
@@ -23,6 +22,7 @@ import zipfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import bench_report
 import serving
 from writers import generated
 
@@ -113,37 +113,8 @@ def measure_pywb(files, shape, size, folder):
         return {name: median(port, f"/all/{path}", [404] if name == "miss" else [200, 302, 307], 5) for name, path in lookups(shape, size).items()}
 
 
-def plot(rows, path):
-    """Draws milliseconds against archives, both on logarithmic scales: a line for each column, a picture for each shape."""
-    shown = ["hit", "miss", "in all", "collection", "explain", "list", "search", "start", "one more"]
-    colours = ["#1b5876", "#8a5a00", "#a2382e", "#3f6b2a", "#6a4a8c", "#555555", "#00798c", "#b5651d", "#c2185b"]
-    shapes = list(dict.fromkeys(shape for shape, _ in rows))
-    sizes = sorted({size for _, size in rows})
-    x = lambda size: 80 + 280 * (math.log10(size) - math.log10(sizes[0])) / max(1e-9, math.log10(sizes[-1]) - math.log10(sizes[0]))
-    y = lambda seconds: 300 - 62 * (math.log10(max(seconds * 1000, 0.5)) + 0.3)
-    parts = []
-    for number, shape in enumerate(shapes):
-        parts.append(f'<g transform="translate({number * 520} 0)"><text x="80" y="24" font-weight="600">{NAMES[shape]}</text>')
-        for power in range(0, 4):
-            parts.append(f'<path d="M80 {y(10 ** power / 1000):.0f}H360" stroke="#ddd"/><text x="74" y="{y(10 ** power / 1000) + 4:.0f}" '
-                f'text-anchor="end">{10 ** power} ms</text>')
-        for size in sizes:
-            parts.append(f'<text x="{x(size):.0f}" y="336" text-anchor="middle">{size}</text>')
-        for index, (name, colour) in enumerate(zip(shown, colours)):
-            points = [(x(size), y(rows[shape, size][name])) for size in sizes if (shape, size) in rows]
-            line = " ".join(f"{left:.1f},{top:.1f}" for left, top in points)
-            parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>'
-                f'<path d="M376 {44 + 22 * index}h18" stroke="{colour}" stroke-width="2"/><text x="400" y="{48 + 22 * index}">{name}</text>')
-        parts.append("</g>")
-    Path(path).write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {520 * len(shapes)} 350" font-family="sans-serif" '
-        f'font-size="12"><rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n')
-
-
 def main():
     folder = Path(sys.argv[1])
-    print("milliseconds; memory in MB")
-    print(f"{'shape':5} {'archives':>8}", *(f"{name:>{max(7, len(name))}}" for name in COLUMNS))
-    rows = {}
     for shape in SHAPES:
         for size in SIZES:
             files, store = folder / f"{shape}-{size}", folder / f"store-{shape}-{size}"
@@ -155,17 +126,16 @@ def main():
             if os.environ.get("NO_FILTERS"):
                 with sqlite3.connect(store / "catalog.sqlite") as catalog:
                     catalog.execute("UPDATE captureFilter SET hashes = NULL")
-            row = rows[shape, size] = measure(store, shape, size, folder)
-            values = [row[name] / 1e6 if "mem" in name or name == "after TimeMap" else row[name] * 1000 for name in COLUMNS]
-            print(f"{shape:5} {size:8}", *(f"{value:>{max(7, len(name))}.1f}" for name, value in zip(COLUMNS, values)), flush=True)
+            row = measure(store, shape, size, folder)
+            for line, names, unit in [(NAMES[shape], COLUMNS[:-2], 1e-3), (f"memory, {NAMES[shape]}", COLUMNS[-2:], 1e6)]:
+                values = {f"{name} {'ms' if unit < 1 else 'MB'}": row[name] / unit for name in names}
+                bench_report.add(line, f"{size:,} archives", {"replayhost": [values]}, size)
             if size <= PEER_MAX:
                 peer = measure_pywb(files, shape, size, folder / f"pywb-{shape}-{size}")
                 print("  pywb, the same: ", ", ".join(f"{name} {value * 1000:.1f}" for name, value in peer.items()), flush=True)
             shutil.rmtree(files)
             if not os.environ.get("KEEP"):
                 shutil.rmtree(store)
-    if os.environ.get("PLOT"):
-        plot(rows, os.environ["PLOT"])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """Measures a server with an archive of a million captures. Called by `Scripts/soak 30-million-captures` and, compared with pywb
 (`PYWB`), by `Scripts/bench 10-million-captures`, with an empty folder.
 
-Prints import time and memory for a ZipNum index and for one that is deflated in the ZIP; p50 and p99 of lookups over separate
-connections, pywb and replayhost in turn; first byte, total time and memory of a complete list; and the cost of clients that
-disconnect. Checks memory, counts and results, but no times. COUNT= sets the number of captures, MILLION= a folder to keep the files
-for later runs.
+Prints import time and memory for a ZipNum index and for one that is deflated in the ZIP; first byte, total time and memory of a
+complete list; and the cost of clients that disconnect. Checks memory, counts, lists and REQUESTS lookups, but no times
+(`Scripts/bench 05-lines` measures lookups). COUNT= sets the number of captures, MILLION= a folder to keep the files for later runs.
 """
 
 import contextlib
@@ -62,17 +61,8 @@ def took(port, path):
 
 def samples():
     """Returns random URLs and times from the whole archive."""
-    chance, picks = random.Random(11), []
-    half = COUNT // 2
-    for _ in range(REQUESTS):
-        number = chance.randrange(half) // 2
-        if chance.random() < 0.5:
-            picks.append((f"https://big.{generated.MILLION_DOMAIN}/page/{number:07}", chance.choice(generated.MILLION_TIMES)))
-        else:
-            number = chance.randrange(COUNT - half)
-            host = number * generated.MILLION_HOSTS // (COUNT - half)
-            picks.append((f"https://host{host:04}.{generated.MILLION_DOMAIN}/page/{number:07}", generated.MILLION_TIMES[0]))
-    return picks
+    captures = (generated.million_capture(number, COUNT) for number in random.Random(11).choices(range(COUNT), k=REQUESTS))
+    return [(capture.url, capture.timestamp) for capture in captures]
 
 
 class Side:
@@ -84,35 +74,17 @@ class Side:
     def lookup(self, url, timestamp):
         return took(self.port, f"{self.prefix}/cdx?url={serving.parameter(url)}&closest={timestamp}&limit=1")
 
-    def capture(self, url, timestamp):
-        return took(self.port, f"{self.prefix}/{timestamp}id_/{url}")
-
 
 def milliseconds(seconds):
     return f"{seconds * 1000:.2f} ms"
 
 
-def compare_lookups(sides, picks):
-    for kind in ["lookup", "capture"]:
-        seconds = {side.name: [] for side in sides}
-        spent = {side.name: serving.processor_seconds(side.pid) for side in sides}
-        for start in range(0, len(picks), 200):
-            for side in sides:
-                for url, timestamp in picks[start : start + 200]:
-                    taken, status, body = getattr(side, kind)(url, timestamp)
-                    wanted = f'"url": "{url}"' if kind == "lookup" else f"<h1>{url}</h1>"
-                    assert status in (200, 404) and wanted.encode() in body and timestamp.encode() in body, (side.name, url, body)
-                    seconds[side.name].append(taken)
-        for side in sides:
-            p50, p99 = (serving.percentile(seconds[side.name], share) for share in (0.5, 0.99))
-            spent[side.name] = (serving.processor_seconds(side.pid) - spent[side.name]) / len(picks)
-            print(f"{kind} ({len(picks):,}, separate connections): {side.name}: p50 {milliseconds(p50)}, p99 {milliseconds(p99)}, "
-                  f"processor {milliseconds(spent[side.name])} a request")
-        if len(sides) == 2:
-            ratios = [serving.percentile(seconds[sides[1].name], share) / serving.percentile(seconds[sides[0].name], share)
-                      for share in (0.5, 0.99)]
-            print(f"{kind}: {sides[1].name} / {sides[0].name}: p50 {ratios[0]:.1f}, p99 {ratios[1]:.1f}, "
-                  f"processor {spent[sides[1].name] / spent[sides[0].name]:.1f}")
+def check_lookups(side, picks):
+    """Checks the index entry and the body of each picked capture."""
+    for url, timestamp in picks:
+        path = f"{side.prefix}/{timestamp}id_/{url}"
+        for (_, status, body), wanted in [(side.lookup(url, timestamp), f'"url": "{url}"'), (took(side.port, path), f"<h1>{url}</h1>")]:
+            assert status in (200, 404) and wanted.encode() in body and timestamp.encode() in body, (side.name, url, body)
 
 
 def list_everything(side, query, label):
@@ -215,9 +187,9 @@ def measure(folder, ids, beside):
         if beside:
             theirs, port = stack.enter_context(pywb_server.serve(folder))
             sides.append(Side("pywb", theirs, port, "/million"))
-        compare_lookups(sides, samples())
         deflated = Side("replayhost, deflated index", process, ours.port, f"/c/{ids['million-deflated']}")
-        compare_lookups([deflated], samples())
+        for side in [*sides, deflated]:
+            check_lookups(side, samples())
         peaks = []
         for side in sides:
             lines, _, _, peak = list_everything(side, DOMAIN, "everything")

@@ -11,14 +11,13 @@ Usage: bench_pack.py FOLDER
 import hashlib
 import os
 import random
-import resource
 import shutil
-import statistics
-import subprocess
 import sys
-import time
 import zlib
 from pathlib import Path
+
+import bench_report
+from serving import measured
 
 SIZE = int(float(os.environ.get("GB", "2")) * 1e9)
 RUNS = int(os.environ.get("RUNS", "3"))
@@ -96,15 +95,6 @@ def make(path):
     return number
 
 
-def measured(command, **options):
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
-    errors = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0, errors
-    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-
-
 def main():
     folder = Path(sys.argv[1])
     warc = folder / "site.warc.gz"
@@ -113,8 +103,8 @@ def main():
     wacz = shutil.which("wacz") or str(Path(__file__).resolve().parents[2] / ".venv/bin/wacz")
     store, target = folder / "store", folder / "peer.wacz"
     commands = {
+        "replayhost": [REPLAYHOST, "import", str(warc), "--quiet", "--store", str(store)],
         "gzip -t": ["gzip", "-t", str(warc)],
-        "replayhost import": [REPLAYHOST, "import", str(warc), "--quiet", "--store", str(store)],
     }
     if os.environ.get("PEER") != "0":
         commands["wacz create"] = [wacz, "create", "--detect-pages", "--text", "-f", str(warc), "-o", str(target)]
@@ -123,12 +113,9 @@ def main():
         for name, command in commands.items():
             shutil.rmtree(store, ignore_errors=True)
             target.unlink(missing_ok=True)
-            results[name].append(measured(command, env={**os.environ, "TMPDIR": str(folder)}))
-            print(f"  {name:18} {results[name][-1][0]:7.1f} s, processor {results[name][-1][1]:7.1f} s, peak {results[name][-1][2]:6.1f} MiB",
-                flush=True)
-    medians = {name: statistics.median(run[0] for run in runs) for name, runs in results.items()}
-    ours = medians["replayhost import"]
-    print(", ".join(f"{ours / value:.2f} x {name}" for name, value in medians.items() if name != "replayhost import"))
+            values = measured(command, env={**os.environ, "TMPDIR": str(folder)})
+            results[name].append(dict(zip(["s", "processor s", "peak MB"], values)))
+    bench_report.add("import of WARC", f"{warc.stat().st_size / 1e9:.2f} GB", results)
 
 
 main()

@@ -29,11 +29,11 @@ class Refused(Exception):
     """The program refused an import, with this error."""
 
 
-def import_file(store, path):
+def import_file(store, path, binary=BINARY):
     """Imports a file; returns its ID, the seconds and the peak resident memory in bytes."""
     began = time.monotonic()
     process = subprocess.Popen(
-        [BINARY, "import", "--json", "--store", str(store), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        [binary, "import", "--json", "--store", str(store), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with process.stdout, process.stderr:
         out, err = process.stdout.read(), process.stderr.read()
     usage = waited(process)
@@ -98,10 +98,10 @@ def parameter(text):
     return quote(text, safe="")
 
 
-def measured(command):
+def measured(command, **options):
     """Runs a program; returns wall seconds, processor seconds and peak resident memory in MB. Fails if the program does."""
     began = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     usage = waited(process)
     wall = time.monotonic() - began
     if process.returncode != 0:

@@ -1,6 +1,7 @@
 """The imports of scripts that `make test` doesn't run."""
 
 import ast
+import json
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 from support.places import CHECKOUT
 
 SCRIPTS = sorted((CHECKOUT / "Scripts" / "lib").glob("*.py"))
+REPORT = CHECKOUT / "Scripts" / "lib" / "bench_report.py"
 COUNT = CHECKOUT / "Scripts" / "lib" / "count-tests.py"
 OWN = {script.stem for script in SCRIPTS} | {"writers"}
 
@@ -57,3 +59,25 @@ def test_failed_swift_tests_are_named(tmp_path):
     counted = subprocess.run([sys.executable, COUNT, tmp_path], capture_output=True, text=True)
     assert '"A title" recorded an issue at Some.swift:12:5: Expectation failed' in counted.stdout
     assert counted.stdout.splitlines()[-1] == "1 passed, 1 failed"
+
+
+def test_results_of_benchmarks_replace_those_in_the_page(tmp_path):
+    result, results, page = tmp_path / "quick.json", tmp_path / "results", tmp_path / "page.md"
+    results.mkdir()
+    result.write_text(json.dumps({
+        "part": "quick", "date": "2026-01-02T03:04:05", "commit": "0123456789abcdef", "lines": [], "skipped": ["kiwix-serve"],
+        "machine": {"processors": 2, "model": "a model", "memory GB": 24.1}, "before": {"load": [0.5, 0, 0], "share": 0.99}}))
+    # The ratios of the rounds are 3, 1/4 and 4, that of the medians is 2.
+    runs = {"replayhost": [{"requests/s": rate} for rate in (300, 100, 200)], "nginx": [{"requests/s": rate} for rate in (100, 400, 50)]}
+    added = subprocess.run(
+        [sys.executable, "-c", f"import bench_report; bench_report.add('ranges', '4 KiB', {runs})"],
+        cwd=REPORT.parent, env={"BENCH_RESULT": str(result)}, capture_output=True, text=True)
+    assert added.returncode == 0, added.stderr
+    found = json.loads(result.read_text())
+    (results / "quick.json").write_text(json.dumps(found | {"after": {"load": [3, 0, 0], "share": 0.5}}))
+    page.write_text("before\n<!-- results of make bench -->\nold\n<!-- end of the results -->\nafter\n")
+    subprocess.run([sys.executable, REPORT, "docs", results, page], check=True)
+    text = page.read_text()
+    assert text.startswith("before\n<!--") and text.endswith("-->\nafter\n") and "old" not in text
+    assert "| ranges | replayhost | nginx |" in text and "| 4 KiB: requests/s | 200 | 100 (3) |" in text
+    assert "**busy**" in text and "a busy loop got 50%" in text and "skipped: kiwix-serve" in text
