@@ -4,7 +4,7 @@ Called by `Scripts/bench 05-lines` with an empty folder, and by `Scripts/bench q
 answers are checked before they are measured. LINES="ranges growth" measures some lines; COUNT= (captures), FILE_MB=, ARCHIVES=,
 GROWTH= (sizes), ROUNDS= and SECONDS_EACH= change the sizes. With BASE_BINARY, measures that program in place of the peers.
 
-wrk sends the requests, from one thread. A request's processor time is the server's, without wrk's and the kernel's for other processes.
+wrk sends the requests from one thread. Processor time is that of the server's process for a request.
 """
 
 import contextlib

@@ -13,6 +13,7 @@ import math
 import multiprocessing
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def begin(path):
             "processors": os.cpu_count(), "model": model, "system": platform.platform(),
             "memory GB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         },
-        "before": condition(), "lines": [], "skipped": [],
+        "base": os.environ.get("BASE"), "before": condition(), "lines": [], "skipped": [],
     }
     warn(result["before"], "at the start")
     path.write_text(json.dumps(result, indent=1))
@@ -81,7 +82,7 @@ def end(path):
     warn(result["after"], "at the end")
     path.write_text(json.dumps(result, indent=1))
     for line in dict.fromkeys(entry["line"] for entry in result["lines"] if entry["size"]):
-        picture = path.with_name(f"{path.stem}-{line.replace(' ', '-')}.svg")
+        picture = path.with_name(f"{path.stem}-{re.sub('[^a-z]+', '-', line)}.svg")
         picture.write_text(plot(line, [entry for entry in result["lines"] if entry["line"] == line and entry["size"]]))
 
 
@@ -196,11 +197,11 @@ def rendered(results):
 
 
 def docs(folder, page):
-    """Replaces what is between the markers. The whole run's lines replace those of a quick run."""
-    results = [json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json"))]
-    results = [result for result in results if result["lines"] and result["part"] != "compare"]
-    if any(result["part"] == "05-lines" for result in results):
-        results = [result for result in results if result["part"] != "quick"]
+    """Replaces what is between the markers. A quick run's lines are shown if there is no whole run."""
+    folder = Path(folder)
+    parts = ["05-lines" if (folder / "05-lines.json").exists() else "quick", "40-import", "75-pack"]
+    results = [json.loads(path.read_text()) for path in (folder / f"{part}.json" for part in parts) if path.exists()]
+    results = [result for result in results if result["lines"]]
     if not results:
         sys.exit(f"error: no results in {folder}; run: make bench ONLY=quick")
     page = Path(page)
