@@ -126,7 +126,9 @@ FILLER = "".join(f"<p>Line {number} of a long page, with nothing to find.</p>" f
 LONG = f"""<!doctype html><title>Long</title><body>{FILLER}<p id="first">The first limpet.</p>{FILLER}<p id="second">The second limpet.</p>
 {FILLER}<div id="box" style="overflow: auto; height: 200px">{FILLER}<p id="third">The third limpet.</p></div>{FILLER}
 <a href="https://long.example/other">Other</a><input aria-label="Field">"""
-OTHER = f"<!doctype html><title>Other page</title><body><h1>Other</h1>{FILLER}<p id='other'>Another limpet.</p>"
+OTHER = f"""<!doctype html><title>Other page</title><body><h1>Other</h1>{FILLER}<p id='other'>Another limpet.</p>
+<a href="https://long.example/none">None</a>"""
+NONE = """<!doctype html><title>None</title><h1>None</h1><p>Barnacles.</p><a href="https://long.example/other">Other</a>"""
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +136,8 @@ def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("library")
     host = Host(folder)
     host.add(FIXTURES / "sample.wacz")
-    host.add(write_archive(folder / "long.wacz", "Long", {"https://long.example/": LONG, "https://long.example/other": OTHER}))
+    host.add(write_archive(folder / "long.wacz", "Long", {"https://long.example/": LONG, "https://long.example/other": OTHER,
+        "https://long.example/none": NONE}))
     try:
         yield wait_until_indexed(host.start())
     finally:
@@ -189,7 +192,7 @@ def test_buttons_lead_from_mark_to_mark(library, page):
 
 
 def test_marks_stay_from_page_to_page(library, page):
-    """Another page isn't scrolled by itself. Back shows the page before with its marks."""
+    """Another page isn't scrolled by itself. Back shows the page before with its marks. A page without the words has no bar."""
     page.goto(address(library, "long", "https://long.example/", "limpet"))
     viewer = Viewer(page)
     expect(status(page)).to_have_text("1 of 3")
@@ -209,6 +212,13 @@ def test_marks_stay_from_page_to_page(library, page):
     expect(page.locator(".marks-bar")).to_be_hidden()
     page.go_forward()
     expect(viewer.read("h1")).to_have_text("Other")
+    expect(status(page)).to_have_text("1 marked")
+    viewer.follow("None")
+    expect(viewer.read("h1")).to_have_text("None")
+    expect(page.locator(".marks-bar")).to_be_hidden()
+    viewer.follow("Other")
+    expect(viewer.read("h1")).to_have_text("Other")
+    expect(page.locator(".marks-bar")).to_be_visible()
     expect(status(page)).to_have_text("1 marked")
 
 

@@ -47,6 +47,8 @@ export function createMarkedWords(agent, stage, focusPage) {
     let visible = new Set();
     // Whether the first mark should be scrolled to.
     let leadsToFirst = false;
+    // Whether this is the page that was opened for the words. On others, the bar is hidden if they have none of them.
+    let isFirstPage = false;
 
     function reset() {
         shown = null;
@@ -63,15 +65,23 @@ export function createMarkedWords(agent, stage, focusPage) {
 
     function showStatus() {
         const isOn = terms.length > 0 && isPage;
-        bar.hidden = !isOn;
         layer.hidden = !isOn;
         const count = shown?.matcher.marks.length ?? 0;
         const hasMarks = count > 0;
+        // While the words of another page are looked for, it stays as it is.
+        if (isOn && (hasMarks || isFirstPage)) bar.hidden = false;
+        else if (!isOn || shown?.isComplete) hideBar();
         for (const button of [previous, next]) {
             button.disabled = !hasMarks;
             button.hidden = !hasMarks && shown?.isComplete === true;
         }
         status.textContent = statusText(count);
+    }
+
+    function hideBar() {
+        const hadFocus = bar.contains(document.activeElement);
+        bar.hidden = true;
+        if (hadFocus) focusPage();
     }
 
     function statusText(count) {
@@ -111,6 +121,7 @@ export function createMarkedWords(agent, stage, focusPage) {
             if (isNew === true || !shown) {
                 // Another page isn't scrolled by itself.
                 leadsToFirst &&= !shown;
+                isFirstPage &&= !shown;
                 const first = arriving;
                 reset();
                 arriving = shown = first;
@@ -132,7 +143,7 @@ export function createMarkedWords(agent, stage, focusPage) {
         const { marks } = shown.matcher;
         if (!isFirst && before) current = nearest(marks, before.start);
         showStatus();
-        if (isFirst && !leadsToFirst || isFirst && marks.length === 0) announce(status.textContent);
+        if (isFirst && !bar.hidden && (!leadsToFirst || marks.length === 0)) announce(status.textContent);
     }
 
     function nearest(marks, start) {
@@ -165,15 +176,14 @@ export function createMarkedWords(agent, stage, focusPage) {
     }
 
     function off() {
-        const hadFocus = bar.contains(document.activeElement);
         mark("", false);
         history.replaceState(history.state, "", location.hash.replace(/&words=[^&]*/, "") || location.href);
         announce(message("viewer.words-are-off"));
-        if (hadFocus) focusPage();
     }
 
     function mark(search, leads) {
         leadsToFirst = leads;
+        isFirstPage = leads;
         if (search === words) return;
         words = search;
         terms = termsOf(words);
