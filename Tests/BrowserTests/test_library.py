@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -113,14 +114,26 @@ def test_states_and_sites_filter(host, page):
 
 
 def test_archives_of_one_title_show_their_files(host, tmp_path, page):
+    """Those of one file name show when they were added. A host that is an IP address has no letter."""
     for name in ["monday", "tuesday"]:
         host.add(write_archive(tmp_path / f"{name}.wacz", "Front page", {f"https://{name}.example/": f"<title>{name}</title>"}))
     page.goto(host.home)
+    expect(page.locator(".archive-mark")).to_have_text(["T", "M"])
     expect(titles(page)).to_have_text(["Front page", "Front page"])
     expect(page.locator(".card").nth(0)).to_contain_text("tuesday.wacz")
     expect(page.locator(".card").nth(1)).to_contain_text("monday.wacz")
     page.get_by_role("button", name="Select", exact=True).click()
     expect(page.get_by_role("checkbox", name="Select Front page (monday.wacz)")).to_be_visible()
+    (tmp_path / "later").mkdir()
+    later = host.add(write_archive(tmp_path / "later" / "monday.wacz", "Front page", {"http://192.0.2.1/": "<title>Later</title>"}))
+    expect(page.locator(".archive-mark")).to_have_text(["F", "T", "M"])
+    for place, name in [(0, later), (2, "monday")]:
+        added = datetime.fromisoformat(host.archive(name)["importedAt"])
+        expect(page.locator(".card").nth(place)).to_contain_text(f"Added {added.day} {added:%B %Y, %H:%M} UTC")
+        expect(page.get_by_role("checkbox", name=f"Select Front page ({name})", exact=True)).to_be_visible()
+    expect(page.locator(".card").nth(1)).to_contain_text("tuesday.wacz")
+    page.goto(f"{host.home}/?archive=/archives/monday.wacz#view=overview")
+    expect(page.locator(".facts-line")).to_contain_text(f"Added {added.day} {added:%B %Y, %H:%M} UTC · ")
 
 
 def test_archives_of_one_title_are_told_apart_everywhere(host, tmp_path, page):
@@ -191,12 +204,15 @@ def test_rows_have_room(host, page, width):
 
 
 def test_first_rows_need_few_scripts(tagged, page):
-    """At most 90 kB. The rest loads afterwards."""
-    asked = []
+    """At most 90 kB. The filters load at the same time, and the rest afterwards."""
+    asked, held = [], []
+    page.route("**/app/library/facets.js", lambda route: held.append(route))
     page.on("request", lambda request: asked.append(request.url))
     page.add_init_script(FIRST_ROWS)
     page.goto(tagged.home)
     expect(titles(page)).to_have_count(3)
+    wait_until(lambda: page.evaluate("1") and held, "the filters are loading")
+    held.pop().continue_()
     scripts = {path: size for path, size in page.evaluate("loaded") if path.endswith(".js")}
     assert "/app/library/library.js" in scripts and "/app/components/shell.js" not in scripts
     assert sum(scripts.values()) <= 90_000

@@ -98,7 +98,7 @@ def test_mark_is_the_same_everywhere(host, page, tmp_path):
 
 
 def test_mark_of_a_new_archive_follows_its_verification(host, page, tmp_path):
-    """It ends after the archive was read, and before the page hears of jobs."""
+    """It ends after the archive was read, and before the page hears of jobs; or while the mark says that it waits."""
     path, _ = signed(tmp_path, "anonymous")
     add_verified(host, path)
     before = host.archive("anonymous")
@@ -106,7 +106,16 @@ def test_mark_of_a_new_archive_follows_its_verification(host, page, tmp_path):
     page.route("**/api/archives/anonymous", lambda route: route.fulfill(json=before), times=1)
     page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#view=pages")
     expect(page.locator(".page-line").first).to_be_visible()
-    expect(page.locator(".archive-page").get_by_role("button", name="Verified", exact=True)).to_be_visible()
+    mark = page.locator(".archive-page .trust")
+    expect(mark).to_have_text("Verified")
+    page.route("**/api/archives/anonymous", lambda route: route.fulfill(json=before))
+    page.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": [
+        {"id": 1, "kind": "verify", "archive": "anonymous", "subject": "anonymous.wacz", "state": "waiting"}]}))
+    page.reload()
+    expect(mark).to_have_text("Waiting to be verified")
+    page.unroute("**/api/archives/anonymous")
+    host.change("POST", "/api/archives/anonymous/verify")
+    expect(mark).to_have_text("Verified")
 
 
 def test_mark_says_what_it_proves(host, page, tmp_path):
@@ -247,6 +256,7 @@ def test_exported_page_says_where_it_comes_from(host, page, tmp_path):
         source, = json.loads(package.read("datapackage.json"))["sources"]
     add_verified(host, exported)
     open_archive(host, page, "page")
+    expect(page.get_by_role("region", name="About")).to_contain_text(re.compile(r"CreatedWith replayhost \d"))
     section = page.get_by_role("region", name="Made from")
     expect(section.get_by_role("link", name=TITLE)).to_be_visible()
     expect(section).to_contain_text(source["hash"].removeprefix("sha256:"))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import zipfile
 
 import pytest
@@ -67,6 +68,7 @@ def test_archive_is_verified_again(host, page):
 
 
 def test_records_that_differ_as_packed_are_no_damage(host, page, tmp_path):
+    """The details say that the archive was made from a WARC file, and not when that was captured."""
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>Reef</h1>"
     head = ("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: https://reef.example/\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n"
         "WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\nContent-Type: application/http;msgtype=response\r\n"
@@ -78,6 +80,10 @@ def test_records_that_differ_as_packed_are_no_damage(host, page, tmp_path):
     expect(section(page)).to_contain_text("The file is as it was made. 1 record doesn't match the digests written in it "
         "(changed before, or computed wrongly).")
     expect(page.get_by_role("region", name="Issues found in this file")).to_contain_text("https://reef.example/")
+    facts = page.get_by_role("region", name="About")
+    expect(facts).to_contain_text(re.compile(r"CreatedAt the import of reef\.warc, with replayhost \d"))
+    expect(facts).not_to_contain_text("reef.wacz")
+    expect(page.get_by_role("region", name="Made from")).to_have_count(0)
     page.goto(host.home)
     expect(page.get_by_role("button", name="Records differ")).to_be_visible()
 
@@ -140,7 +146,7 @@ def test_older_list_of_jobs_does_not_end_a_verification(host, page):
     older = json.loads(host.request("GET", "/api/jobs")[2])
     verified = max(older["jobs"], key=lambda job: job["id"])
     order.fulfill(json={"job": verified | {"id": verified["id"] + 1, "kind": "verify", "archive": "sample", "state": "waiting"}})
-    expect(section(page)).to_contain_text("Waiting to start")
+    expect(section(page)).to_contain_text("Waiting to be verified")
     waiting.fulfill(json=older)
     page.unroute("**/api/jobs")
     assert page.evaluate("() => fetch('/api/jobs').then((response) => response.status)") == 200

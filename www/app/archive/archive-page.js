@@ -61,10 +61,12 @@ export function createArchivePage(item, onChanged) {
     showFindings(item.findings);
     queueMicrotask(showBanners);
     // A new archive is verified soon, whichever tab is shown.
-    const events = item.kind === "archive" && !item.verificationSummary ? followEvents({
+    let events = item.kind === "archive" && !item.verificationSummary ? followEvents({
         onConnected: showVerification,
-        onJob: ({ kind, archive, state }) => kind === "verify" && archive === item.id && state === "done" && showVerification(),
+        onJob: showJob,
     }) : null;
+    // What the head says about its verification.
+    let jobText;
     // Without the counts, the tab has no number.
     counts().then((found) => found?.urls !== undefined && links.urls.replaceChildren(...label("urls", found.urls)), () => {});
 
@@ -77,6 +79,7 @@ export function createArchivePage(item, onChanged) {
         if (verified) {
             head.showTrust(verified);
             events?.close();
+            events = null;
         }
         const now = { ...item, findings };
         const count = issueCount(now);
@@ -89,7 +92,26 @@ export function createArchivePage(item, onChanged) {
 
     async function showVerification() {
         const now = await api.details(item).catch(() => null);
-        if (now?.verificationSummary) showFindings(now.findings ?? [], now);
+        if (now?.verificationSummary) {
+            showFindings(now.findings ?? [], now);
+            return;
+        }
+        const before = jobText;
+        const jobs = await api.jobs(["waiting", "running"]).catch(() => []);
+        // What came meanwhile is newer than the list.
+        if (jobText === before) jobs.forEach(showJob);
+    }
+
+    /** Shows in the head that the verification waits or runs. */
+    function showJob({ kind, archive, state }) {
+        if (!events || kind !== "verify" || archive !== item.id) return;
+        if (state === "done") {
+            showVerification();
+            return;
+        }
+        const text = ["waiting", "running"].includes(state) ? message(`verification.state-${state}`) : undefined;
+        if (text !== jobText) head.showTrust(item, text);
+        jobText = text;
     }
 
     async function show(route) {

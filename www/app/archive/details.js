@@ -26,7 +26,8 @@ export function createTab({ item, onFindings, exporter }) {
         showIssues(issuesOf({ ...item, findings }));
         onFindings(findings, now);
     });
-    const sources = item.kind === "collection" || isUnavailable(item) ? null : sourceSection(item);
+    const hasSources = item.kind === "archive" && !isUnavailable(item) && packedFiles(item).length === 0;
+    const sources = hasSources ? sourceSection(item) : null;
     const element = make("div", { class: "details-tab" }, issues, verification?.element, sources?.element,
         make("section", { "aria-labelledby": "about-title" },
             make("h2", { id: "about-title", text: message("details.about") }), factList(item), isolationHelp(item)));
@@ -52,7 +53,7 @@ function memberIssues({ members }) {
     return [make("section", { "aria-labelledby": "findings-title" },
         make("h2", { id: "findings-title", text: message("details.issues-of-archives") }),
         make("ul", { class: "member-issues" }, ...rows.map(({ member, summary }) => make("li", {},
-            make("a", { href: tabURL(member, "details"), dir: "auto", text: uniqueTitle(member, titles.isShared(member)) }), " ",
+            make("a", { href: tabURL(member, "details"), dir: "auto", text: uniqueTitle(member, titles) }), " ",
             make("span", { class: "warning-text", text: summary })))))];
 }
 
@@ -68,16 +69,17 @@ function factList(item) {
 }
 
 function archiveFacts(archive) {
-    const { createdAt, software, waczVersion, saved, importedAt, originalName, linkedPath, sha256 } = archive;
+    const { waczVersion, saved, importedAt, originalName, linkedPath, sha256 } = archive;
+    // The file that was added is the one that was packed.
+    const addedFile = packedFiles(archive).length === 0 && plain(originalName);
     const code = (text) => make("code", { dir: "ltr", text });
     return [
-        ["created", created(createdAt && moment(createdAt), plain(software, 120))],
+        ["created", created(archive)],
         ["saved-from", saved && (saved.user === "defaultuser" ? [savedURL(saved)]
             : messageParts("fact.saved-for", { url: savedURL(saved), user: plain(saved.user, 100) }))],
         ["missing", plain(saved?.incomplete, 1000)],
         ["replay", plain(saved?.replayCheck, 1000)],
-        ["added", importedAt && (originalName ? message("fact.added-from", { time: moment(importedAt), file: plain(originalName) })
-            : moment(importedAt))],
+        ["added", importedAt && (addedFile ? message("fact.added-from", { time: moment(importedAt), file: addedFile }) : moment(importedAt))],
         ["file", waczVersion ? message("fact.wacz", { version: plain(waczVersion, 20), size: size(archive.size) }) : size(archive.size)],
         ["search", unreadPDFs(archive.text)],
         ["location", linkedPath && code(plain(linkedPath, 400))],
@@ -90,9 +92,23 @@ function archiveFacts(archive) {
 
 const savedURL = ({ url }) => make("span", { dir: "ltr", text: plainURL(url, 400) });
 
-function created(time, software) {
-    if (time && software) return message("fact.created-with", { time, software });
-    return time || software;
+const isOwn = (software) => /^replayhost \d/.test(software ?? "");
+
+/** The WARC and ARC files that replayhost packed into this archive. It names other sources with their hashes. */
+function packedFiles({ software, sources = [] }) {
+    const isPacked = isOwn(software) && sources.every(({ sha256, path }) => !sha256 && !path);
+    return isPacked ? sources.map(({ title }) => plain(title, 120)).filter(Boolean) : [];
+}
+
+function created(archive) {
+    const { createdAt, lastCapture } = archive;
+    const software = plain(archive.software, 120);
+    const files = packedFiles(archive);
+    if (files.length > 0) return message("fact.created-at-import", { files: files.join(", "), software });
+    // replayhost writes the time of the last capture there, so that the same captures make the same file.
+    const isKnown = createdAt && !(isOwn(software) && createdAt === lastCapture);
+    if (!isKnown) return software && message("fact.created-by", { software });
+    return software ? message("fact.created-with", { time: moment(createdAt), software }) : moment(createdAt);
 }
 
 /** Says that PDFs weren't read on this system, and why. */

@@ -1,6 +1,6 @@
 /** The head of the page of an archive or a collection: title, facts, Open, and a menu of what can be done with it. */
 import { archiveMark } from "../components/archive-mark.js";
-import { namesOf } from "../components/archive-names.js";
+import { createTitles, distinction } from "../components/archive-name.js";
 import { isUnavailable } from "../components/availability.js";
 import { errorBlock, withCode } from "../components/messages.js";
 import { menu } from "../components/popover.js";
@@ -22,8 +22,8 @@ import { editMetadata, editTitle } from "./metadata.js";
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
  * @returns {{element: HTMLElement, edit: () => Promise<void>, exporter: ReturnType<typeof createExporter>,
- *   showTrust: (now: import("../core/api.js").Archive) => void, close: () => void}} `edit` opens the dialog for title, tags and
- *   notes; `showTrust` shows the result of a verification
+ *   showTrust: (now: import("../core/api.js").Archive, text?: string) => void, close: () => void}} `edit` opens the dialog for
+ *   title, tags and notes; `showTrust` shows the result of a verification, or a text while there is none
  */
 export function archiveHead(item, onChanged) {
     const name = plain(item.title) || item.id;
@@ -48,11 +48,12 @@ export function archiveHead(item, onChanged) {
             factLine),
         make("div", { class: "head-actions" }, openButton(item, isOpenable), more));
 
-    /** Shows the file name if another archive has the same title. */
+    /** Shows the file name, or when it was added, if another archive has the same title. */
     async function showFile() {
-        const names = await namesOf([], [item]).catch(() => null);
-        if (!names || names.get(item.id) === name || !item.originalName) return;
-        factLine.prepend(make("span", { class: "file-name", dir: "auto", text: `${plain(item.originalName, 120)} ·` }), " ");
+        const titles = createTitles(await api.archivesTitled(item.title).catch(() => []));
+        titles.note(item);
+        if (!titles.isShared(item) || !item.originalName) return;
+        factLine.prepend(make("span", { class: "file-name", dir: "auto", text: `${distinction(item, titles)} ·` }), " ");
     }
 
     async function edit() {
@@ -96,7 +97,7 @@ export function archiveHead(item, onChanged) {
             problems, exporter.element),
         edit,
         exporter,
-        showTrust: (now) => trust.replaceChildren(trustMark(now)),
+        showTrust: (now, text) => trust.replaceChildren(trustMark(now, { text })),
         close: exporter.close,
     };
 }

@@ -23,7 +23,7 @@ export function createTab({ item: collection, onChanged }) {
     const problems = make("div");
     const ids = collection.members.map(({ id }) => id);
     const titles = createTitles(collection.members);
-    const nameOf = (member) => uniqueTitle(member, titles.isShared(member));
+    const nameOf = (member) => uniqueTitle(member, titles);
 
     async function change(members) {
         try {
@@ -78,7 +78,7 @@ function addForm(ids, onAdd) {
     (async () => {
         const all = await api.archives();
         const titles = createTitles(all);
-        const others = all.filter(({ id }) => !ids.includes(id)).map((one) => ({ id: one.id, name: uniqueTitle(one, titles.isShared(one)) }));
+        const others = all.filter(({ id }) => !ids.includes(id)).map((one) => ({ id: one.id, name: uniqueTitle(one, titles) }));
         choice.replaceChildren(...others.map(({ id, name }) => make("option", { value: id, text: name })));
         form.hidden = others.length === 0;
         form.addEventListener("submit", (event) => {

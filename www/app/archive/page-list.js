@@ -33,7 +33,7 @@ export function createTab({ item, counts }) {
     let problem = null;
     const titles = createTitles(item.members ?? []);
     // Of the archives of a collection, which its pages come from.
-    const names = new Map((item.members ?? []).map((member) => [member.id, uniqueTitle(member, titles.isShared(member))]));
+    const names = new Map((item.members ?? []).map((member) => [member.id, uniqueTitle(member, titles)]));
     const search = make("input", { type: "search", placeholder: message("pages.filter"), "aria-label": message("pages.filter"), dir: "auto",
         on: { input: whenTyped } });
     const sort = make("select", { "aria-label": message("list.sort"), on: { change: () => change({ sort: sort.value }) } },

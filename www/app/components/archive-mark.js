@@ -1,4 +1,4 @@
-/** The picture of an archive or a collection: its own thumbnail, or the first letter of its main site on a colour. */
+/** The picture of an archive or a collection: its own thumbnail, or the first letter of its main site or title on a colour. */
 import { hostOf } from "../core/hosts.js";
 import { make, plain } from "../core/dom.js";
 
@@ -20,9 +20,10 @@ export function archiveMark(item, size = "") {
     return place;
 }
 
+/** Digits would look like a number of something, so an IP address has no letter. */
 function letterOf({ mainPage, title, id }) {
-    const name = hostOf(mainPage?.url ?? "").replace(/^www\./, "") || plain(title) || id;
-    return (/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toLocaleUpperCase("en");
+    const host = hostOf(mainPage?.url ?? "").replace(/^www\.|^\[.*/, "");
+    return (/\p{L}/u.exec(`${host} ${plain(title) || id}`)?.[0] ?? "·").toLocaleUpperCase("en");
 }
 
 /** An angle on the colour wheel, one of a few. */

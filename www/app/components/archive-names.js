@@ -22,5 +22,5 @@ export async function namesOf(archives, alone = []) {
             files.set(one.id, one.originalName);
         }
     }));
-    return new Map(all.map((one) => [one.id, uniqueTitle({ ...one, originalName: one.originalName ?? files.get(one.id) }, titles.isShared(one))]));
+    return new Map(all.map((one) => [one.id, uniqueTitle({ ...one, originalName: one.originalName ?? files.get(one.id) }, titles)]));
 }

@@ -51,18 +51,18 @@ export function trustOf(item) {
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Summary|undefined} item an archive, or the summary of its
  *   verification
- * @param {{target?: import("../core/route-types.js").Target, page?: {url: string, timestamp: string}, isInList?: boolean}} [options]
+ * @param {{target?: import("../core/route-types.js").Target, page?: {url: string, timestamp: string}, isInList?: boolean, text?: string}} [options]
  *   `target`: the archive, if `item` is a summary; `page`: the capture that is shown, for its evidence report; `isInList`:
- *   leaves out marks that say nothing special, and those that say nothing yet
+ *   leaves out marks that say nothing special, and those that say nothing yet; `text`: instead of the usual one
  * @returns {HTMLElement|null} `null` for a collection; in a list also for "Undamaged, not signed" and "Not verified"
  */
-export function trustMark(item, { target = item?.id ? item : undefined, page, isInList = false } = {}) {
+export function trustMark(item, { target = item?.id ? item : undefined, page, isInList = false, text } = {}) {
     if (item?.kind === "collection") return null;
     const trust = trustOf(item);
     if (isInList && ["unsigned", "unverified"].includes(trust.state)) return null;
     const summary = item?.contents ? item : item?.verificationSummary;
     const button = make("button", { type: "button", class: `trust ${trust.kind}`.trim(), "data-trust": trust.state },
-        trust.kind && drawing(glyphs[trust.kind]), make("span", { dir: "auto", text: trust.text }));
+        trust.kind && drawing(glyphs[trust.kind]), make("span", { dir: "auto", text: text ?? trust.text }));
     openOnDemand(button, async () => (await import("./trust-sentences.js")).trustPopover(button, trust, { summary, target, page }));
     // The button and its popover are one item of the row that they are in.
     return make("span", { class: "trust-place" }, button);

@@ -1,6 +1,6 @@
 /** An archive in the library, as a card or as a row. */
 import { archiveMark } from "../components/archive-mark.js";
-import { uniqueTitle } from "../components/archive-name.js";
+import { distinction, uniqueTitle } from "../components/archive-name.js";
 import { isUnavailable, unavailabilityMark } from "../components/availability.js";
 import { openOnDemand } from "../components/on-demand.js";
 import { trustMark } from "../components/trust-mark.js";
@@ -17,7 +17,7 @@ import { mainURL, tabURL } from "../core/routes.js";
  * @returns {HTMLElement}
  */
 export function archiveItem(archive, choices, as) {
-    const title = uniqueTitle(archive, choices.hasTwin(archive));
+    const title = uniqueTitle(archive, choices.titles);
     const isOpenable = archive.mainPage && !isUnavailable(archive);
     const { act } = choices;
     const more = make("button", { type: "button", class: "plain more", "aria-haspopup": "menu", "aria-label": message("library.more", { title }), text: "⋯" });
@@ -40,20 +40,19 @@ function checkbox(archive, title, { isSelected, select }) {
     return box;
 }
 
-function subtitle(archive, { hasTwin }) {
+function subtitle(archive, { titles }) {
     const { sites = [], siteCount = sites.length, originalName } = archive;
     const [site] = sites;
     return make("p", { class: "subtitle" },
         site && make("span", { class: "site", dir: "ltr", text: plain(site, 80) }), " ",
         siteCount > 1 && make("span", { class: "quiet", text: message("library.more-sites", { n: siteCount - 1 }) }), " ",
-        // Only the file tells archives of the same title apart.
-        (hasTwin(archive) || !site) && originalName && make("span", { class: "file-name", dir: "auto", text: plain(originalName, 120) }));
+        (titles.isShared(archive) || !site) && originalName && make("span", { class: "file-name", dir: "auto", text: distinction(archive, titles) }));
 }
 
 function facts(archive) {
     const { firstCapture, lastCapture, pageCount, pagesDetected, captureCount, importedAt } = archive;
     const years = [firstCapture, lastCapture].map((time) => time?.slice(0, 4)).filter(Boolean);
-    return make("span", { title: importedAt && message("library.added", { time: moment(importedAt) }) }, [
+    return make("span", { title: importedAt && message("archive.added", { time: moment(importedAt) }) }, [
         years.length === 0 ? message("library.time-unknown") : years[0] === years[1] ? day(firstCapture) : `${years[0]}–${years[1]}`,
         pageCount ? message(pagesDetected ? "count.pages-detected" : "count.pages", { n: pageCount })
             : message("count.captures", { n: captureCount ?? 0 }),

@@ -79,7 +79,8 @@ export function showLibrary(root, firstRoute) {
         },
         render: (archive) => archiveItem(archive, choices(), as()),
         keyOf: ({ id }) => id,
-        stateOf: ({ id, title }) => [as(), selection?.isOpen, selection?.isSelected(id), titles.isShared({ title }), isBeingRemoved({ kind: "archive", id })].join(),
+        stateOf: (archive) => [as(), selection?.isOpen, selection?.isSelected(archive.id), titles.isShared(archive), titles.isFileShared(archive),
+            isBeingRemoved(archive)].join(),
         shape: (width) => shapeOf(as(), width),
         blockSize: archivesPerRequest,
         onKey,
@@ -108,7 +109,7 @@ export function showLibrary(root, firstRoute) {
             isSelecting: selection?.isOpen ?? false,
             isSelected: (id) => selection?.isSelected(id) ?? false,
             select: (archive, isSelected) => select((selected) => selected.select(archive, isSelected)),
-            hasTwin: titles.isShared,
+            titles,
             act: select,
         };
     }

@@ -174,7 +174,7 @@ addMessages({
     "verdict.list-differs": "Doesn't match its hash",
     "verdict.list-same": "Matches its hash",
     "verdict.list-unprotected": "Not protected by a hash",
-    "verdict.none": "Not verified. The hashes in this file haven't been checked yet.",
+    "verdict.none": "The hashes in this file haven't been checked yet.",
     "verdict.pages": "{same} of {total} were captured{unreadable, plural, =0 {} other {, # unreadable}}{without, plural, =0 {} other {, # more}}",
     "verdict.payloads-decoded": "{n} of the body decoded, without transfer and content coding",
     "verdict.payloads-several": "{first}; {next}",

@@ -4,7 +4,6 @@ import { addMessages } from "../../core/i18n.js";
 addMessages({
     "count.archives": "{n, plural, one {# archive} other {# archives}}",
     "library.add-files": "Add files…",
-    "library.added": "Added {time}",
     "library.archives": "Archives",
     "library.as-cards": "Cards",
     "library.as-list": "List",

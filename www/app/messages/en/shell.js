@@ -3,6 +3,7 @@ import { addMessages } from "../../core/i18n.js";
 
 addMessages({
     "activity.title": "Activity",
+    "archive.added": "Added {time}",
     "archive.cant-open": "This archive can't be opened",
     "archive.with-file": "{title} ({file})",
     "availability.changed": "Changed",
