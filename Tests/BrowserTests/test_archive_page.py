@@ -114,11 +114,20 @@ def test_head_of_a_narrow_window(shared_host_with_sample, page):
 
 
 def test_current_tab_stays_in_sight(shared_host_with_sample, page):
-    """In a narrow window the tabs scroll."""
+    """In a narrow window the tabs scroll, and a shade shows on which side there are more."""
+    def is_shaded(side):
+        box = page.locator(".tabs").bounding_box()
+        x = box["x"] if side == "left" else box["x"] + box["width"] - 4
+        beside, edge = [page.screenshot(clip={"x": at, "y": box["y"], "width": 4, "height": 4}) for at in (2, x)]
+        return edge != beside
+
     open_page(shared_host_with_sample, page, view="details")
-    for width in [360, 768, 320]:
+    for width, more in [(360, ["left"]), (768, []), (320, ["left"])]:
         page.set_viewport_size({"width": width, "height": 740})
         expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=.99)
+        wait_until(lambda: [side for side in ["left", "right"] if is_shaded(side)] == more, f"at {width} px, there are more tabs: {more}")
+    page.get_by_role("link", name="Overview").click()
+    wait_until(lambda: not is_shaded("left") and is_shaded("right"), "the first tab is shown")
 
 
 def test_buttons_of_a_dialog_stay_in_sight(shared_host_with_sample, page):

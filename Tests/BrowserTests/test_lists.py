@@ -37,7 +37,10 @@ def shore(tmp_path_factory):
 
 def save(page, region, form="CSV, for a spreadsheet"):
     """The content of the file that the menu saves."""
-    region.get_by_role("button", name="Download this list").click()
+    button = region.get_by_role("button", name="Download this list")
+    # It looks like a button.
+    expect(button).not_to_have_css("border-top-color", "rgba(0, 0, 0, 0)")
+    button.click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name=form).click()
     return download.value.path().read_text(encoding="utf-8")

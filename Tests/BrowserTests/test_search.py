@@ -299,7 +299,7 @@ def test_hostile_texts_stay_text(library, page):
 def test_nothing_is_found(library, page):
     page.goto(f"{library.home}/#search=xylophonist")
     expect(page.get_by_text("No pages match “xylophonist”.")).to_be_visible()
-    expect(page.locator(".tips li")).to_have_count(3)
+    expect(page.get_by_role("region", name="Search tips").get_by_role("listitem")).to_have_count(3)
     summary(page, "No pages found")
 
 

@@ -9,7 +9,7 @@ import { menu } from "./popover.js";
  * @returns {HTMLButtonElement} opens a menu with the formats
  */
 export function listDownload(addressOf) {
-    const button = make("button", { type: "button", class: "plain list-download", text: message("download.list") });
+    const button = make("button", { type: "button", class: "list-download", text: message("download.list") });
     menu(button, () => ["csv", "json"].map((format) => ({ text: message(`download.${format}`), href: addressOf(format), download: true })));
     return button;
 }

@@ -258,6 +258,7 @@ function totalText({ total, totalIsMinimum }) {
 }
 
 function tips() {
-    return make("ul", { class: "tips" }, ...["search.tip-fewer", "search.tip-other", "search.tip-filters"]
-        .map((key) => make("li", {}, ...messageParts(key))));
+    return make("section", { class: "tips", "aria-labelledby": "tips-title" },
+        make("h2", { id: "tips-title", text: message("search.tips") }),
+        make("ul", {}, ...["search.tip-fewer", "search.tip-other", "search.tip-filters"].map((key) => make("li", {}, ...messageParts(key)))));
 }

@@ -52,6 +52,7 @@ addMessages({
     "search.tip-fewer": "Use fewer words, or the beginning of one: <code>limp*</code>.",
     "search.tip-filters": "Remove filters, excluded words (<code>-limpet</code>) and quotation marks: <code>\"low tide\"</code> finds only this phrase.",
     "search.tip-other": "Try another word with the same meaning: <code>limpet OR patella</code>.",
+    "search.tips": "Search tips",
     "search.title": "Search results",
     "search.type": "Type",
     "search.type-html": "Web page",
