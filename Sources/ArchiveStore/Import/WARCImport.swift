@@ -62,6 +62,7 @@ struct WARCImport {
             throw StoreError(
                 .refused, what, place: names[0], hint: result.findings.first.map { "the first problem: \($0.what)" })
         }
+        // A file's header in the ZIP comes before its bytes and has their sum, so only the complete ZIP can be hashed.
         try incoming.hash(incoming.file) { _ in try importer.progress(.copying(done: total, total: total)) }
         return try importer.commit(incoming, packingFindings: result.findings)
     }

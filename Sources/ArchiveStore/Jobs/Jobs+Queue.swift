@@ -5,7 +5,7 @@ import WebArchive
 /// What is to be done for many archives, and what is to be done next. Nothing here reads the jobs or the archives one by
 /// one.
 extension Jobs {
-    /// What `queueTexts` and `queueVerifications` depend on. Most of what jobs find out isn't part of it.
+    /// What `queueNew` depends on. Most of what jobs find out isn't part of it.
     package struct QueueState: Sendable, Hashable {
         private let files: Int
         /// When the last text is indexed, it turns out whether the index is complete.
@@ -27,6 +27,15 @@ extension Jobs {
         return QueueState(
             try catalog.revision().files, hasTexts: hasTexts ?? false,
             rebuildReason: search.database.exists ? try search.rebuildReason() : nil)
+    }
+
+    /// Adds jobs that index and verify new archives, and deletes the text of removed ones.
+    ///
+    /// - Parameter stop: Returns whether to stop; the next call continues.
+    package func queueNew(stop: () -> Bool) throws {
+        try queueTexts()
+        try queueVerifications()
+        try store.purgeRemovedTexts(stop: stop)
     }
 
     /// Adds jobs for archives that the search index doesn't have completely, or whose content lists can't show yet, and

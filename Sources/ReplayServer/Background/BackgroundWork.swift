@@ -53,13 +53,7 @@ struct BackgroundWork: Sendable {
         await repeating(every: .milliseconds(500), "can't queue jobs") {
             let now = try await blocking { try store.jobs.queueState() }
             guard now != seen else { return }
-            try await blocking.long {
-                try LowPriority.run {
-                    try store.jobs.queueTexts()
-                    try store.jobs.queueVerifications()
-                    try store.purgeRemovedTexts { stop.isRaised }
-                }
-            }
+            try await blocking.long { try LowPriority.run { try store.jobs.queueNew { stop.isRaised } } }
             seen = now
         }
     }

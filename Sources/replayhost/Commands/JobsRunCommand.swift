@@ -27,9 +27,7 @@ struct JobsRunCommand: ParsableCommand {
         var hasImported: Bool
         repeat {
             hasImported = false
-            try store.jobs.queueTexts()
-            try store.jobs.queueVerifications()
-            try store.purgeRemovedTexts { interrupts.wereReceived }
+            try store.jobs.queueNew { interrupts.wereReceived }
             while let job = try runNext(runner, interrupts) {
                 common.tell(job, JobText.line(job))
                 statuses.append(Self.status(of: job))
