@@ -176,7 +176,7 @@ def test_result_of_each_path_is_told(host_with_sample, page, tmp_path):
     shutil.copy(FIXTURES / "second.wacz", tmp_path / "new.wacz")
     shutil.copy(FIXTURES / "sample.wacz", tmp_path / "copy.wacz")
     (tmp_path / "bad.wacz").write_bytes(b"no archive")
-    failure = "This isn't a WACZ file; choose a WACZ, WARC or ARC file."
+    failure = "This isn't a web archive; choose a WACZ, WARC or ARC file, as ArchiveWeb.page, Browsertrix or wget make them."
     page.goto(host.home)
     for name, message in [("new", "Added “Harbour Notebook”."), ("copy", "Already in your library: “Tidepool Field Guide”. Nothing was added."),
             ("bad", f"Couldn't add “bad.wacz”. {failure}")]:

@@ -83,7 +83,7 @@ def show_activity(host, page, folder):
         reason="no space left while copying; free some space on that file system")
     for number in range(9):
         fake.job(id=30 + number, kind="import", state="failed", errorCode="archive-refused", subject=f"/media/usb/notes-{number}.wacz",
-            reason="this isn't a WACZ file")
+            reason="this isn't a web archive")
     fake.events.clear()
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/#activity")

@@ -150,8 +150,8 @@ enum ZIPSniffer {
         }
         guard head.starts(with: [0x50, 0x4B]) else {
             return notZIP(
-                "this isn't a WACZ file",
-                hint: "choose a WACZ, WARC or ARC file")
+                "this isn't a web archive",
+                hint: "choose a WACZ, WARC or ARC file, as ArchiveWeb.page, Browsertrix or wget make them")
         }
         return WebArchiveError(
             code: .truncated, problem: "the file is incomplete: its ZIP directory is missing",
