@@ -219,8 +219,7 @@ def test_newer_request_wins(capture, page):
     expect(result.locator("pre")).to_have_text("[]")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width, scheme", [(360, "dark"), (1280, "light")])
 def test_page_fits_and_is_accessible(capture, page, browser, width, scheme):
     browser.allow("400|404")
     page.set_viewport_size({"width": width, "height": 800})
