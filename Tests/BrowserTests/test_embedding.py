@@ -55,6 +55,7 @@ def example(tmp_path):
         example.close()
 
 
+@pytest.mark.few("chromium")
 @pytest.mark.parametrize("name", ["chromium", "webkit"])
 def test_open_page_works_after_the_host_restarts(example, playwright, tmp_path, name):
     """Many times on one port. Links in the open tab work after each restart, without a reload."""

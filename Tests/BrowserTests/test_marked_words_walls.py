@@ -79,7 +79,7 @@ def messages_to_agent(found):
     return [value for value in values if isinstance(value, dict) and "replayhost" in value]
 
 
-@pytest.mark.few("chromium names lookups", "chromium ports ranges", "firefox names lookups", "webkit ports lookups")
+@pytest.mark.few("chromium names lookups", "chromium ports ranges", "firefox names lookups")
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
 def test_page_cannot_read_the_words(host, engine, mode):
     """Whatever it sees of the word on it, it sees of the word beside it as well. It sees nothing of the other word."""
@@ -105,7 +105,7 @@ def test_page_cannot_read_the_words(host, engine, mode):
     assert "read" in {message["replayhost"] for message in messages_to_agent(found)}
 
 
-@pytest.mark.few("chromium names lookups", "firefox ports lookups", "webkit names ranges")
+@pytest.mark.few("firefox ports lookups", "webkit names ranges")
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
 def test_page_learns_only_which_part_is_scrolled_to(host, engine, mode):
     """A part of 256 characters, with other words."""
@@ -120,7 +120,7 @@ def test_page_learns_only_which_part_is_scrolled_to(host, engine, mode):
     assert engine.run_in_page("() => scrollY") > 1000
 
 
-@pytest.mark.few("chromium names", "firefox names", "webkit ports")
+@pytest.mark.few("chromium names", "webkit ports")
 def test_control_the_page_sees_what_is_done_at_its_origin(host, engine):
     """The control: it does notice a highlight, a selection, a changed document, functions, and messages to the agent."""
     open_hostile(engine, host, URL, "lookups")

@@ -135,6 +135,7 @@ class Walk:
             raise AssertionError(f"after {', '.join(self.actions)}: {error}") from None
 
 
+@pytest.mark.few("chromium", "firefox")
 def test_random_walks(walk_host, engine):
     """Links, typed and uncaptured URLs, Back, Forward and both kinds of reload: everything agrees after each step."""
     for seed in range(SEED, SEED + WALKS):

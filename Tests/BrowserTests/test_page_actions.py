@@ -147,7 +147,7 @@ CLICK = """(frame, text) => {
 }"""
 
 
-@pytest.mark.few("chromium", "webkit")
+@pytest.mark.few("webkit")
 @pytest.mark.parametrize("name", ENGINES)
 def test_links_open_in_other_frames_in_each_engine(actions, playwright, tmp_path, name):
     """Dialogs are answered, and a PDF is shown if the engine can show it."""

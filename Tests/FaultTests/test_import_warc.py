@@ -351,10 +351,11 @@ def test_what_is_no_warc_file_is_refused(store, tmp_path):
     store.expect_consistent()
 
 
-@pytest.mark.parametrize("form", ["warc", "warc.gz", "arc.gz"])
+# The first is packed as it is, the second is converted in a temporary file.
+@pytest.mark.parametrize("form", ["warc", "arc.gz"])
 def test_killed_imports_leave_nothing(store, tmp_path, form):
     """A kill before any call that changes the file system leaves no archive, or the whole one."""
-    data = {"warc": WHOLE, "warc.gz": gzip.compress(WHOLE), "arc.gz": members(*ARC_RECORDS)}[form]
+    data = {"warc": WHOLE, "arc.gz": members(*ARC_RECORDS)}[form]
     (tmp_path / f"a.{form}").write_bytes(data)
     whole = store.run_checked("import", f"a.{form}", "--json").lines()[0]["archive"]["sha256"]
     store.run_checked("remove", "a", "--yes")
