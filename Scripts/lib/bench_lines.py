@@ -115,7 +115,7 @@ def nginx_command(folder, root, port):
     paths = "".join(f"{kind}_temp_path {folder}/nginx-{kind}; " for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
     Path(folder, "nginx.conf").write_text(
         f"daemon off; master_process off; worker_processes 1; pid {folder}/nginx.pid; events {{ worker_connections 1024; }}\n"
-        f"http {{ types {{ text/html html; text/javascript js; }} access_log off; sendfile on; keepalive_requests 1000000; {paths}\n"
+        f"http {{ access_log off; sendfile on; keepalive_requests 1000000; {paths}\n"
         f"server {{ listen 127.0.0.1:{port}; root {root}; }} }}\n")
     return ["nginx", "-e", f"{folder}/nginx.log", "-c", f"{folder}/nginx.conf"]
 
