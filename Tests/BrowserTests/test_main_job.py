@@ -154,6 +154,8 @@ def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, 
     def expect_film():
         viewer.follow("Film")
         expect(viewer.read("#film")).to_be_visible()
+        # The viewer adds the entry of the browser's history when the page has reported itself, a little later.
+        viewer.expect_at(f"{SITE}/film.html", f"A short film - {TITLE}", "21 November 2024, 09:00 UTC", "20241121090045")
         page.go_back()
 
     clear()
