@@ -4,12 +4,6 @@ package import Foundation
 import SwiftASN1
 import X509
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// This installation's own root, and the certificates that it signs.
 ///
 ///     root.crt, root.key       made once, valid for 10 years; clients trust the root and recognize it by its fingerprint

@@ -3,12 +3,6 @@ import Foundation
 import SwiftASN1
 import X509
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Reads and writes the files of certificates and keys.
 enum TLSFile {
     /// Reads a small text file.

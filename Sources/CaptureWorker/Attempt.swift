@@ -4,12 +4,6 @@ import EgressGuard
 import Foundation
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// One attempt at a download: finds out what the URL is, fetches it, packs it, and checks the result.
 package struct Attempt: Sendable {
     private let session: WorkerSession

@@ -2,12 +2,6 @@ import ArchiveStore
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The log of a download, to which all of its attempts append: what was run, and what the tools said.
 package final class AttemptLog: Sendable {
     /// The maximum size of a log in bytes.

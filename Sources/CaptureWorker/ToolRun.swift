@@ -1,12 +1,6 @@
 import Foundation
 import Subprocess
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 #if canImport(System)
 import System
 #else

@@ -2,12 +2,6 @@ import Foundation
 import Subprocess
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 #if canImport(System)
 import System
 #else

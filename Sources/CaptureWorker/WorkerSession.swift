@@ -4,12 +4,6 @@ import Foundation
 import Subprocess
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The state of a worker: its order, its folder, its log, and what it reports to the server.
 final class WorkerSession: Sendable {
     let order: JobOrder

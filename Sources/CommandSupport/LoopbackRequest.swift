@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// An HTTP request to a server on this computer.
 package struct LoopbackRequest {
     package let method: String

@@ -1,12 +1,6 @@
 package import ArchiveStore
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A running server, and the file that it keeps locked.
 package struct RunningServer {
     private let file: Descriptor

@@ -3,12 +3,6 @@ import Foundation
 import Synchronization
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Writes to standard output and standard error.
 ///
 /// Lines are written without characters that control a terminal or reorder text, since much text comes from archives.

@@ -2,12 +2,6 @@ package import ArgumentParser
 import Foundation
 package import ReplayHostKit
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The users of this computer who can connect to the server.
 package struct UserOptions: ParsableArguments {
     @Option(

@@ -5,12 +5,6 @@ import HTTPTypes
 import Synchronization
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A file of `www/`, ready to send.
 package struct Asset: Sendable, Hashable {
     package let bytes: [UInt8]

@@ -1,12 +1,6 @@
 import Foundation
 import GRDB
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Copies the capture server's queue, whose tables this library doesn't know, to and from a backup.
 enum DatabaseCopy {
     /// Copies a database as it is at one moment, also while another process writes it. Replaces `target` atomically.

@@ -1,12 +1,6 @@
 import Foundation
 import GRDB
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Opens the catalog's file in the way that its file system supports.
 ///
 /// With a write-ahead log, readers and a writer don't block each other. It needs shared memory, which network file

@@ -1,12 +1,6 @@
 import Foundation
 package import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The captures that are saved as files; by default all.
 package struct FileSelection: Sendable, Hashable {
     /// The classes of media types; `nil` for all.

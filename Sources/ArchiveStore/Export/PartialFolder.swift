@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A folder that is being written, beside the place where it appears when it's complete. It's locked meanwhile, so that the
 /// next export to that place can delete what a killed process has left.
 enum PartialFolder {

@@ -1,12 +1,6 @@
 import Foundation
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A file that was saved from an archive: a line of the list beside the files, documented in `docs/warc.md`.
 struct SavedFile: Encodable {
     let file: String

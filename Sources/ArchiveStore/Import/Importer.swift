@@ -1,12 +1,6 @@
 import Foundation
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Imports files, from their source to the catalog.
 ///
 ///     source, opened → staging file (copied and hashed in one pass) → examined and indexed → committed under the lock

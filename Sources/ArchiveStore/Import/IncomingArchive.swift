@@ -3,12 +3,6 @@ import Foundation
 import Synchronization
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A file that is being imported. It is locked as long as its process lives, and deleted unless it was committed.
 final class IncomingArchive: Sendable {
     /// The name of the original file.

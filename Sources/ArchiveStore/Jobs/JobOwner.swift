@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The owner of running jobs, within a process. It keeps a file in `incoming/` locked, which shows that it is alive.
 package final class JobOwner: Sendable {
     /// The name recorded in the job.

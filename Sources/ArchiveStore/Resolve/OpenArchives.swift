@@ -2,12 +2,6 @@ import Foundation
 import Synchronization
 package import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// An archive's file, open for streaming, with its HTTP metadata. It stays readable after the archive is removed.
 package final class OpenArchiveFile: Sendable {
     package let archive: Archive

@@ -4,12 +4,6 @@ import Foundation
 import CLinux
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// `pdftotext` of Poppler, which reads the text of PDFs in a separate process, with limits and in a sandbox.
 ///
 /// PDFs are complex, and an archive can contain any. In the sandbox, the program can read the PDF and its own libraries. It

@@ -3,12 +3,6 @@ import GRDB
 import Synchronization
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The file `search.sqlite`: the text of all pages, and an index of its words.
 ///
 /// It can be rebuilt from the archives at any time. A damaged file, and one of another version, is deleted and created

@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The content of `server.json`, or `capture.json`: a running server of a store.
 package struct ServerDescription: Codable, Sendable, Hashable {
     /// The URL of the app, for example `http://localhost:8080`.

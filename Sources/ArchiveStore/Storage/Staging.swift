@@ -1,12 +1,6 @@
 import Foundation
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension StoreLayout {
     /// Runs `body` with the commit lock, which lets one process at a time change the store.
     ///

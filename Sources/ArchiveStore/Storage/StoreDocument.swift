@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Reads and writes the JSON documents of a store. Times are RFC 3339, UTC, with microseconds.
 package enum StoreDocument {
     /// - Parameter bytesMax: The maximum size.

@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Checks the owner of a store's folder, who can replace any file in it.
 enum StoreOwner {
     /// - Throws: `StoreError` `unusable` if the folder belongs to another user. Also for root, whose files the owner

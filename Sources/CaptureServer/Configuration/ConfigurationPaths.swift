@@ -1,12 +1,6 @@
 import ArchiveStore
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The paths in a configuration file.
 struct ConfigurationPaths {
     /// The folder to which relative paths belong.

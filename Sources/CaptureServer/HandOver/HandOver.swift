@@ -5,12 +5,6 @@ import Foundation
 import Logging
 import ReplayServer
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Takes over what a worker made: the archive into the library, the file into its folder, then the row.
 ///
 /// Each step can be repeated: a server that was killed continues with the step that it didn't finish.

@@ -2,12 +2,6 @@ import EgressGuard
 import Foundation
 import NIOCore
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Opens listening sockets on addresses of this computer. Only the capture server has this; `replayhost` can't listen on anything
 /// but loopback addresses.
 enum NetworkSockets {

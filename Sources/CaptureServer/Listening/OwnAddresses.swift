@@ -1,12 +1,6 @@
 package import EgressGuard
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The addresses and names under which other computers reach this one.
 package struct OwnAddresses: Sendable, Hashable {
     /// IPv4 first, and of those the ones of real network devices first. Without loopback, and without link-local IPv6, which

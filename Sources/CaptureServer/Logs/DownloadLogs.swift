@@ -4,12 +4,6 @@ package import CaptureAPI
 import CaptureWorker
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The logs of downloads: plain text in the session folder while a download is active, then compressed by month.
 package struct DownloadLogs: Sendable {
     private let layout: CaptureLayout

@@ -3,12 +3,6 @@ import Foundation
 import GRDB
 import ReplayServer
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// `capture.sqlite`: the queue. Only the capture server writes it; any SQLite can read it.
 ///
 /// A commit is flushed to the disk before anybody is told about it.

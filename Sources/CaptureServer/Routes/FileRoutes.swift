@@ -5,12 +5,6 @@ import HTTPTypes
 import Hummingbird
 import ReplayServer
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Sends saved files and archives, by ranges.
 struct FileRoutes: Sendable {
     let service: CaptureService

@@ -2,12 +2,6 @@ import ArchiveStore
 import EgressGuard
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// `egress.jsonl` of a session: the connections of one attempt.
 final class EgressLog: Sendable {
     private let file: Descriptor

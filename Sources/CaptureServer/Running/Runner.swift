@@ -6,12 +6,6 @@ import Foundation
 import Logging
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Runs the downloads of the queue, one after the other.
 final class Runner: Sendable {
     private let queue: DownloadQueue

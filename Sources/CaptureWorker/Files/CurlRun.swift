@@ -3,12 +3,6 @@ import CaptureAPI
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// One request by curl.
 struct CurlRun: Sendable {
     let session: WorkerSession

@@ -2,12 +2,6 @@ import ArchiveStore
 import CaptureAPI
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Fetches a document with curl, one redirect after the other, and keeps what was sent and received.
 struct DocumentAttempt {
     let session: WorkerSession

@@ -3,12 +3,6 @@ import CaptureAPI
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Fetches a medium with yt-dlp and checks it with ffprobe.
 struct MediaAttempt {
     let session: WorkerSession

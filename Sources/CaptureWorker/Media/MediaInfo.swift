@@ -2,12 +2,6 @@ import ArchiveStore
 import CaptureAPI
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// What yt-dlp says about a medium, without URLs of servers, header fields and cookies.
 struct MediaInfo {
     let id: String

@@ -3,12 +3,6 @@ import CaptureAPI
 import Foundation
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension ArchivePack {
     /// Writes the archive of a page: all requests and responses, its text and its images.
     ///

@@ -3,12 +3,6 @@ import Foundation
 import Synchronization
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Stores the bodies of responses, each in a file.
 ///
 /// A body is taken from the browser as a stream (`Fetch.takeResponseBodyAsStream`), so that its size has a limit, and then given to

@@ -2,12 +2,6 @@ import ArchiveStore
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Commands to a browser and its events, over two pipes. Source: Chrome DevTools Protocol 1.3.
 final class BrowserConnection: Sendable {
     /// What the browser reports, in order. It ends when the browser does.

@@ -2,12 +2,6 @@ import ArchiveStore
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A run of Chromium with a fresh profile, which is told what to do over two pipes.
 ///
 /// It's in the process group of this program. It keeps its own sandbox: `--no-sandbox` is never passed.

@@ -2,12 +2,6 @@ import ArchiveStore
 import Foundation
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A loaded page: what is done with it, its text and its images.
 ///
 /// Scripts run in a world of their own: they see the document, but not the page's variables, and the page doesn't see theirs.

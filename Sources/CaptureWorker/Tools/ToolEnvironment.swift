@@ -2,12 +2,6 @@ import ArchiveStore
 import Foundation
 import Subprocess
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 #if canImport(System)
 import System
 #else

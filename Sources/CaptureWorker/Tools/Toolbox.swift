@@ -4,12 +4,6 @@ package import Foundation
 import Subprocess
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 #if canImport(System)
 import System
 #else

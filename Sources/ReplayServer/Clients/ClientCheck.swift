@@ -1,12 +1,6 @@
 import Foundation
 import NIOCore
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Checks which user a connection comes from.
 ///
 /// All users of a computer can connect to its loopback addresses. Linux tells which user a socket belongs to. On other

@@ -3,12 +3,6 @@ import CaptureWorker
 import CommandSupport
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// `replayhost-capture work`: one attempt, in the session folder that is the current one. Only the server starts it.
 struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "work", shouldDisplay: false)

@@ -4,12 +4,6 @@ import Foundation
 import ReplayHostKit
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Finds the running server of a store, or starts one in the background.
 struct BackgroundServer {
     let layout: StoreLayout

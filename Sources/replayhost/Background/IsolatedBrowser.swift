@@ -2,12 +2,6 @@ import ArchiveStore
 import CommandSupport
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// An installed browser that runs with a temporary profile and can reach only one server (docs/isolated.md).
 struct IsolatedBrowser: Equatable {
     enum Kind: CaseIterable {

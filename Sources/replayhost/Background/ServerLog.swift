@@ -1,12 +1,6 @@
 import ArchiveStore
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The log of a background server: one file per store, readable by this user only.
 struct ServerLog {
     let path: String

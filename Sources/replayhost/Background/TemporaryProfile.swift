@@ -1,12 +1,6 @@
 import ArchiveStore
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A folder for one run of a browser, readable by this user only (mode 0700).
 ///
 /// The folder stays locked while this program or its browser runs.

@@ -4,12 +4,6 @@ import CommandSupport
 import Foundation
 import ReplayServer
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// `replayhost doctor`
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,12 +1,6 @@
 import ArchiveStore
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A CSV file with the result of each input of an import, written line by line. RFC 4180.
 final class ImportReport {
     private let file: Descriptor

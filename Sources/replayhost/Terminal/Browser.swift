@@ -1,12 +1,6 @@
 import CommandSupport
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Opens URLs in the user's browser.
 enum Browser {
     struct LaunchError: Error {

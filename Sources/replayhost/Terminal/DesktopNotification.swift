@@ -1,12 +1,6 @@
 import CommandSupport
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Shows errors to people who started the program from the desktop.
 enum DesktopNotification {
     /// Shows an error if there is a display and standard error isn't a terminal. Needs `notify-send`.
