@@ -29,7 +29,7 @@ package struct Searcher: Sendable {
         return results
     }
 
-    private func find(
+    func find(
         _ query: SearchQuery, _ scope: inout SearchScope, limit: Int, offset: Int, _ results: inout SearchResults
     ) throws {
         try store.search.database.reading { database in
@@ -39,19 +39,26 @@ package struct Searcher: Sendable {
             let count = offset + limit + 1
             let plan = try SearchPlan(query, database)
             results.optionalWords = plan.optional.sorted()
-            var found = try documents(plan.exact, scope, database, count: count)
-            (results.total, results.totalIsMinimum) = try total(plan.exact, scope, database, found.count)
+            var (found, isComplete) = try documents(plan.exact, scope, database, count: count)
+            func total(_ expression: MatchExpression?) throws -> (count: Int, isMinimum: Bool) {
+                if isComplete, found.count <= Self.totalMax { return (found.count, false) }
+                return try self.total(expression, scope, database, min(found.count, count))
+            }
+            (results.total, results.totalIsMinimum) = try total(plan.exact)
             var forms: [String: [String]] = [:]
             // Pages with the words as typed are first.
             if !results.totalIsMinimum, let wider = try plan.wider(database) {
                 forms = wider.forms
-                if found.count < count {
+                // Else they aren't on this page of results.
+                isComplete = found.count < count
+                if isComplete {
                     let seen = Set(found.map(\.url))
                     let others = try documents(
                         wider.expression.excluding(plan.exact), scope, database, count: count + seen.count)
-                    found += others.filter { !seen.contains($0.url) }.prefix(count - found.count)
+                    found += others.found.filter { !seen.contains($0.url) }
+                    isComplete = others.isComplete
                 }
-                (results.total, results.totalIsMinimum) = try total(wider.expression, scope, database, found.count)
+                (results.total, results.totalIsMinimum) = try total(wider.expression)
             }
             let shown = found.dropFirst(offset).prefix(limit)
             let finder = SnippetFinder(plan.needed, forms: forms, folding: WordFolding())
@@ -128,7 +135,7 @@ package struct Searcher: Sendable {
     }
 
     /// Returns where to search, and results with the IDs that don't exist.
-    private func scope(of query: SearchQuery, among all: [ArchiveName]) throws -> (SearchScope, SearchResults) {
+    func scope(of query: SearchQuery, among all: [ArchiveName]) throws -> (SearchScope, SearchResults) {
         var results = SearchResults()
         results.invalidFilters = query.invalidFilters
         var chosen: Set<ArchiveID>?
@@ -158,16 +165,16 @@ package struct Searcher: Sendable {
         let url: Int64
     }
 
-    /// Returns the best document of each URL, best first.
+    /// Returns the best document of each URL, best first: at least `count`, or all.
     private func documents(
         _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, count: Int
-    ) throws -> [FoundDocument] {
+    ) throws -> (found: [FoundDocument], isComplete: Bool) {
         var wanted = count + 20
         while true {
             let rows = try rows(expression, scope, database, limit: wanted)
             var seen: Set<Int64> = []
             let first = rows.filter { seen.insert($0.url).inserted }
-            if first.count >= count || rows.count < wanted { return Array(first.prefix(count)) }
+            if first.count >= count || rows.count < wanted { return (first, rows.count < wanted) }
             wanted *= 4
         }
     }
