@@ -11,6 +11,7 @@ struct Catalog: Sendable {
     /// How the catalog works around a limitation of its file system, for people; `nil` if it doesn't have to.
     let adaptation: String?
     let isReadOnly: Bool
+    private let known = KnownArchives()
 
     /// Opens the catalog at `path`. Creates it if necessary; updates an older schema, after copying the file.
     ///
@@ -62,16 +63,24 @@ struct Catalog: Sendable {
     }
 
     func archive(id: ArchiveID) throws -> Archive? {
-        // Every request for a capture asks this, so the statement is compiled once for each connection.
-        try reading {
-            try ArchiveRecord.fetchOne(
-                $0.cachedStatement(sql: "SELECT * FROM archive WHERE id = ?"), arguments: [id])
-        }?.archive
+        // Every request for a capture asks this. To read a row takes several times as long as to see that it hasn't changed.
+        try reading { database in
+            let revision = try Int.fetchOne(
+                database.cachedStatement(sql: "SELECT number FROM revision WHERE subject = 'archives'"))
+            if let revision, let archive = known.archive(id, at: revision) { return archive }
+            let record = try ArchiveRecord.fetchOne(
+                database.cachedStatement(sql: "SELECT * FROM archive WHERE id = ?"), arguments: [id])
+            if let revision, let record { known.add(record.archive, at: revision) }
+            return record?.archive
+        }
     }
 
     func archive(key: String) throws -> Archive? {
-        try reading { try ArchiveRecord.fetchOne($0, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key]) }?
-            .archive
+        // Once for each hit of a search.
+        try reading {
+            try ArchiveRecord.fetchOne(
+                $0.cachedStatement(sql: "SELECT * FROM archive WHERE key = ?"), arguments: [key])
+        }?.archive
     }
 
     /// Returns the archives with some keys, in their order.

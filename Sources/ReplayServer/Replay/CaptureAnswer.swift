@@ -50,10 +50,12 @@ struct CaptureAnswer: Sendable {
     /// Reads the first chunk before sending anything, so that damage at the start gets an error response.
     private func body(_ part: Part) async throws -> ResponseBody {
         let (body, blocking) = (capture.body, blocking)
-        let reader = try await blocking.long { try body.open(decoded: part.isDecoded, from: part.offset) }
-        while try await blocking.long({ try reader.advance() }) { try checkClient() }
         let wanted = Int(min(part.length ?? .max, UInt64(Self.chunkBytes)))
-        let first = try await blocking.long { try reader.read(upTo: wanted) }
+        let (reader, first) = try await blocking.long {
+            let reader = try body.open(decoded: part.isDecoded, from: part.offset)
+            while try reader.advance() { try checkClient() }
+            return (reader, try reader.read(upTo: wanted))
+        }
         try check(first)
         if modifier == .engine, part.status != .partialContent, first.count < wanted, part.length != nil {
             // Damaged: show what is left, as replay by ranges does.

@@ -34,13 +34,20 @@ struct Memento {
 
     /// Returns a link. RFC 8288 §3. Escapes characters that aren't allowed in URLs.
     static func link(_ address: String, _ parameters: String) -> String {
+        guard !address.utf8.allSatisfy(isAllowed) else { return "<\(address)>; \(parameters)" }
         let escaped = address.utf8.map { byte in
-            byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "<") && byte != UInt8(ascii: ">")
-                && byte != UInt8(ascii: "\"")
+            isAllowed(byte)
                 ? String(Character(Unicode.Scalar(byte)))
                 : "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"
         }
         return "<\(escaped.joined())>; \(parameters)"
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""): false
+        default: byte > 0x20 && byte < 0x7F
+        }
     }
 
     private static let linkedURLBytesMax = 4 << 10

@@ -69,7 +69,7 @@ struct MementoRoute: Sendable {
         let address = CaptureAddress.memento(scope, entry.timestamp, modifier, entry.url)
         // Redirect to the exact capture. The engine accepts the closest one. A browser would encode a URL that differs only in its
         // escapes, and ask again.
-        let isSameURL = url.contains("__wb_method=") || CaptureMatcher.matchDecoded(url, entry.url)
+        let isSameURL = CaptureMatcher.matchDecoded(url, entry.url) || url.contains("__wb_method=")
         if modifier != .engine, call.isRead, timestamp != entry.timestamp || !isSameURL {
             return CaptureCall.redirect(to: address, links: memento.links())
         }

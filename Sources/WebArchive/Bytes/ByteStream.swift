@@ -40,7 +40,7 @@ extension ByteStream {
                     code: .tooLarge, problem: "the data exceeds the limit of \(limit) bytes",
                     file: name)
             }
-            all.append(contentsOf: buffer[..<count])
+            all.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
     }
 

@@ -3,7 +3,8 @@ final class ZipNumBlock: Sendable {
     private let text: [UInt8]
     private let lines: [Range<Int>]
     var lineCount: Int { lines.count }
-    var byteCount: Int { text.count }
+    /// The memory that it takes, roughly.
+    var byteCount: Int { 1024 + text.count + lines.count * MemoryLayout<Range<Int>>.stride }
 
     /// - Throws: `badIndex` if there are no lines, they aren't sorted, or the first one doesn't match `place`.
     init(_ text: [UInt8], place: ZipNumLine, file: String, limits: Limits) throws(WebArchiveError) {
@@ -16,9 +17,7 @@ final class ZipNumBlock: Sendable {
             let end = stop > start && text[stop - 1] == UInt8(ascii: "\r") ? stop - 1 : stop
             let range = start..<end
             start = stop + 1
-            if range.isEmpty || text[range].starts(with: "!meta".utf8) || text[range].starts(with: " CDX ".utf8) {
-                continue
-            }
+            guard !range.isEmpty, !Self.isHeader(text[range]) else { continue }
             guard range.count <= limits.indexLineBytesMax else { continue }
             let key = CDXJLine.sortKey(of: text[range])
             if lines.isEmpty, !key.elementsEqual(place.sortKey) {
@@ -38,6 +37,15 @@ final class ZipNumBlock: Sendable {
         self.lines = lines
     }
 
+    /// Compares only lines that can be one: a key begins with neither.
+    private static func isHeader(_ line: ArraySlice<UInt8>) -> Bool {
+        switch line.first {
+        case UInt8(ascii: "!"): line.starts(with: "!meta".utf8)
+        case UInt8(ascii: " "): line.starts(with: " CDX ".utf8)
+        default: false
+        }
+    }
+
     func line(_ index: Int) -> [UInt8] { Array(text[lines[index]]) }
 
     /// Returns the number of the first line that isn't below `target`.
@@ -55,7 +63,7 @@ final class ZipNumBlock: Sendable {
     }
 }
 
-/// A cache of recently used blocks, bounded in number and in bytes.
+/// A cache of recently used blocks, bounded in bytes.
 struct ZipNumBlockCache {
     /// The location of a block.
     struct Key: Hashable {
@@ -64,17 +72,17 @@ struct ZipNumBlockCache {
         let length: UInt64
     }
 
-    private let countMax: Int
     private let bytesMax: Int
     /// The blocks, least recently used first. There are few, so a list is fast enough.
     private var blocks: [(key: Key, block: ZipNumBlock)] = []
-    private(set) var byteCount = 0
+    private var blockBytes = 0
+    /// The blocks whose digest was right when they were first read.
+    private var checked: Set<Key> = []
+    /// The memory that it takes, roughly.
+    var byteCount: Int { blockBytes + 2 * checked.count * MemoryLayout<Key>.stride }
     var count: Int { blocks.count }
 
-    init(limits: Limits) {
-        countMax = max(limits.cachedIndexBlocksMax, 1)
-        bytesMax = limits.cachedIndexBlockBytesMax
-    }
+    init(limits: Limits) { bytesMax = limits.cachedIndexBlockBytesMax }
 
     mutating func block(_ key: Key) -> ZipNumBlock? {
         guard let place = blocks.lastIndex(where: { $0.key == key }) else { return nil }
@@ -85,10 +93,11 @@ struct ZipNumBlockCache {
 
     mutating func add(_ block: ZipNumBlock, _ key: Key) {
         guard !blocks.contains(where: { $0.key == key }) else { return }
+        checked.insert(key)
         blocks.append((key, block))
-        byteCount += block.byteCount
-        while blocks.count > 1, blocks.count > countMax || byteCount > bytesMax {
-            byteCount -= blocks.removeFirst().block.byteCount
-        }
+        blockBytes += block.byteCount
+        while blocks.count > 1, blockBytes > bytesMax { blockBytes -= blocks.removeFirst().block.byteCount }
     }
+
+    func isChecked(_ key: Key) -> Bool { checked.contains(key) }
 }

@@ -150,16 +150,17 @@ public final class ZipNumIndex: Sendable {
         WebArchiveError(code: .badIndex, problem: problem, file: places.source.name, offset: line.offset)
     }
 
-    /// Returns a decompressed block, from the cache if possible.
+    /// Returns a decompressed block, from the cache if possible. Checks its digest when it's first read.
     ///
     /// - Throws: `badIndex` if the order, size or digest of the block is wrong; `badGzip`.
     func block(_ place: ZipNumLine, in file: File) throws(WebArchiveError) -> ZipNumBlock {
         let key = ZipNumBlockCache.Key(file: file.number, offset: place.offset, length: place.length)
-        if let known = cache.withLock({ $0.block(key) }) { return known }
+        let (known, isChecked) = cache.withLock { ($0.block(key), $0.isChecked(key)) }
+        if let known { return known }
         // Reads without the lock. Two threads may decompress the same block, but never wait for each other's read.
         guard place.length <= UInt64(limits.indexBlockBytesMax) else { throw tooLarge(place, file) }
         let compressed = try file.source.read(at: place.offset, count: Int(place.length))
-        if let digest = place.digest, digest.algorithm == .sha256,
+        if !isChecked, let digest = place.digest, digest.algorithm == .sha256,
             !SHA256.hash(data: compressed).elementsEqual(digest.bytes)
         {
             throw ZipNumBlock.invalid(Self.wrongDigest, file.source.name, place)
@@ -176,7 +177,10 @@ public final class ZipNumIndex: Sendable {
     ) throws(WebArchiveError) -> [UInt8] {
         let source = MemoryByteSource(compressed, name: file.source.name)
         do throws(WebArchiveError) {
-            return try GzipStream(SourceStream(source)).readAll(limit: UInt64(limits.indexBlockBytesMax))
+            // A member ends with the size of its content. RFC 1952 §2.3.1.
+            let size = compressed.count < 4 ? 0 : UInt64(compressed.uint32(at: compressed.count - 4))
+            return try GzipStream(SourceStream(source)).readAll(
+                limit: UInt64(limits.indexBlockBytesMax), reserving: size)
         } catch let error where error.code == .tooLarge {
             throw tooLarge(place, file)
         }
