@@ -171,6 +171,20 @@ def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, 
     expect_film()
 
 
+def test_second_visit_registers_no_worker(host_with_sample, browser):
+    """The worker of the first visit is used as it is. In Chromium, another registration would wait for seconds."""
+    page = browser.page
+    expect_home(open_main_page(page, host_with_sample.home))
+    page.context.add_init_script("""ServiceWorkerContainer.prototype.register = () => Promise.reject(new Error("registered again"))""")
+    viewer = open_main_page(page, host_with_sample.home)
+    viewer.follow("Film")
+    expect(viewer.read("#film")).to_be_visible()
+    # The script above is effective: without a worker, the page can't be shown.
+    browser.clear_storage(host_with_sample.replay_origin("sample"))
+    page.reload()
+    expect(page.get_by_text("The browser blocked the replay engine")).to_be_visible()
+
+
 def test_failed_reload_is_repeated_when_the_server_is_back(host_with_sample, browser):
     """The engine has to be set up again, which needs the server."""
     host, page = host_with_sample, browser.page
