@@ -96,12 +96,16 @@ def peer(program, hint):
 
 @contextlib.contextmanager
 def ours(folder, path, prefix, *options):
-    """Runs each program of replayhost with a store of one archive; yields its sides. `prefix` has {} for the archive's ID."""
+    """Runs each program of replayhost with a store of one archive; yields its sides. `prefix` has {} for the archive's ID.
+
+    What it does in the background for a new archive (verification, search) is done before.
+    """
     with contextlib.ExitStack() as stack:
         sides = []
         for name, binary in PROGRAMS.items():
             store = f"{folder}/store-{name}{''.join(options)}"
             identifier, _, _ = serving.import_file(store, path, binary)
+            subprocess.run([binary, "jobs", "run", "--quiet", "--store", store], check=True)
             process, port = stack.enter_context(serving.serve(store, *options, command=[binary]))
             sides.append(Side(name, process.pid, port, prefix.format(identifier)))
         yield sides
@@ -115,7 +119,7 @@ def nginx_command(folder, root, port):
     paths = "".join(f"{kind}_temp_path {folder}/nginx-{kind}; " for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
     Path(folder, "nginx.conf").write_text(
         f"daemon off; master_process off; worker_processes 1; pid {folder}/nginx.pid; events {{ worker_connections 1024; }}\n"
-        f"http {{ access_log off; sendfile on; keepalive_requests 1000000; {paths}\n"
+        f"http {{ types {{ text/html html; text/javascript js; }} access_log off; sendfile on; keepalive_requests 1000000; {paths}\n"
         f"server {{ listen 127.0.0.1:{port}; root {root}; }} }}\n")
     return ["nginx", "-e", f"{folder}/nginx.log", "-c", f"{folder}/nginx.conf"]
 
@@ -177,9 +181,10 @@ def check(side, requests, wanted):
         assert status in (200, 206) and expected in body, (side, line, status, body[:200])
 
 
-def picked_captures(count):
-    """Returns random captures of an archive of so many, without those with status 404."""
-    captures = (generated.million_capture(number, count) for number in random.Random(11).choices(range(count), k=REQUESTS))
+def picked_captures(count, among=None):
+    """Returns random captures of an archive of so many, or of its first ones, without those with status 404."""
+    numbers = random.Random(11).choices(range(among or count), k=REQUESTS)
+    captures = (generated.million_capture(number, count) for number in numbers)
     return [capture for capture in captures if capture.status == "200 OK"]
 
 
@@ -206,18 +211,24 @@ def archive_of(folder, count):
 
 
 def captures(folder):
-    picked = picked_captures(COUNT)
+    def path(kind):
+        return lambda capture: f"/{capture.timestamp}{kind}/{capture.url}"
+
+    # The last line asks for captures of one site, as a page does. The blocks of the index are in memory then.
+    site = 3_000
+    lines = [("cdx, closest", lookup, None), ("ir_", path("ir_"), None), ("id_", path("id_"), None), ("ir_", path("ir_"), site)]
     with archive_of(folder, COUNT) as (_, sides):
         bare = Side("1 kB of the app", sides[0].pid, sides[0].port, "/app/api-docs.html")
-        for work, path in [("cdx, closest", lookup), *(
-                (kind, lambda capture, kind=kind: f"/{capture.timestamp}{kind}/{capture.url}") for kind in ["ir_", "id_"])]:
-            requests = [path(capture) for capture in picked]
+        for work, request, among in lines:
+            picked = picked_captures(COUNT, among)
+            requests = [request(capture) for capture in picked]
             for side in sides:
-                check(side, requests, [capture.url.encode() if path is lookup else capture.body for capture in picked])
+                check(side, requests, [capture.url.encode() if request is lookup else capture.body for capture in picked])
             programs = {side.name: partial(load, side, requests, 8) for side in sides}
             if "base" not in PROGRAMS:
                 programs[bare.name] = partial(load, bare, [""], 8)
-            compare("captures", f"{work}, {COUNT:,} captures, 8 connections", programs)
+            near = f"the first {among:,} of " if among else ""
+            compare("captures", f"{work}, {near}{COUNT:,} captures, 8 connections", programs)
 
 
 def ranges(folder):
