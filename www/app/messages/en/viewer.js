@@ -67,7 +67,7 @@ addMessages({
     "viewer.url-never-confirmed": "This page's URL isn't in {kind, select, collection {this collection} other {this archive}}, so the URL isn't shown.",
     "viewer.url-unconfirmed": "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.",
     "viewer.words": "Words: <b>{words}</b>",
-    "viewer.words-are-off": "The words are no longer marked.",
+    "viewer.words-are-off": "Marks are turned off.",
     "viewer.words-count": "{n, plural, one {# marked} other {# marked}}",
     "viewer.words-count-more": "{n}+ marked",
     "viewer.words-label": "Marked words",
