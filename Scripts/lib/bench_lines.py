@@ -214,9 +214,9 @@ def captures(folder):
     def path(kind):
         return lambda capture: f"/{capture.timestamp}{kind}/{capture.url}"
 
-    # The last line asks for captures of one site, as a page does. The blocks of the index are in memory then.
-    site = 3_000
-    lines = [("cdx, closest", lookup, None), ("ir_", path("ir_"), None), ("id_", path("id_"), None), ("ir_", path("ir_"), site)]
+    # The best case: ten blocks of the index, which stay in memory.
+    near = 3_000
+    lines = [("cdx, closest", lookup, None), ("ir_", path("ir_"), None), ("id_", path("id_"), None), ("ir_", path("ir_"), near)]
     with archive_of(folder, COUNT) as (_, sides):
         bare = Side("1 kB of the app", sides[0].pid, sides[0].port, "/app/api-docs.html")
         for work, request, among in lines:
@@ -227,8 +227,8 @@ def captures(folder):
             programs = {side.name: partial(load, side, requests, 8) for side in sides}
             if "base" not in PROGRAMS:
                 programs[bare.name] = partial(load, bare, [""], 8)
-            near = f"the first {among:,} of " if among else ""
-            compare("captures", f"{work}, {near}{COUNT:,} captures, 8 connections", programs)
+            part = f"the first {among:,} of " if among else ""
+            compare("captures", f"{work}, {part}{COUNT:,} captures, 8 connections", programs)
 
 
 def ranges(folder):

@@ -80,8 +80,8 @@ struct SearchCommandTests {
         #expect(
             result.errorLines == [
                 "No pages found.", "\(limpets) pages with: limpet",
-                "\"after:soon\" isn't a valid filter, so it was searched as ordinary words.",
-                "\"type:doc\" isn't a valid filter, so it was searched as ordinary words.",
+                "\"after:soon\" isn't a valid filter, so its words were searched for instead.",
+                "\"type:doc\" isn't a valid filter, so its words were searched for instead.",
             ])
     }
 

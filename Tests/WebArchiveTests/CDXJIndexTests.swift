@@ -249,7 +249,7 @@ struct ZipNumIndexTests {
         }
     }
 
-    @Test func cacheIsBoundedInBytes() throws {
+    @Test func cacheIsBounded() throws {
         var limits = Limits.standard
         var cache = ZipNumBlockCache(limits: limits)
         let place = try #require(ZipNumLine(Array("a 2023 {\"offset\":0,\"length\":1}".utf8)))
@@ -272,6 +272,14 @@ struct ZipNumIndexTests {
         #expect(cache.count == 1 && cache.block(key(21)) != nil && cache.byteCount > small * 4)
         // A digest is checked once, also of a block that isn't kept.
         #expect(cache.isChecked(key(7)) && !cache.isChecked(key(30)))
+        // A large index of tiny blocks: neither the blocks nor what is known of them grow with it.
+        limits.cachedIndexBlockBytesMax = 1 << 30
+        cache = ZipNumBlockCache(limits: limits)
+        let tiny = try block(10)
+        for number in 0..<70_000 { cache.add(tiny, key(UInt64(number))) }
+        #expect(cache.count == ZipNumBlockCache.countMax)
+        #expect(cache.isChecked(key(0)) && !cache.isChecked(key(69_999)))
+        #expect(cache.byteCount < 8 << 20)
     }
 }
 

@@ -59,7 +59,7 @@ function activated(worker) {
     });
 }
 
-/** Returns the registration of an earlier visit if it has this version of the service worker, and no other one. */
+/** Returns the registration of an earlier visit if its worker is this version and no other is being installed or waits. */
 async function registered() {
     const registration = await navigator.serviceWorker.getRegistration("/");
     const { active, installing, waiting, updateViaCache } = registration ?? {};
@@ -76,7 +76,7 @@ async function startEngine() {
     if (!navigator.serviceWorker) throw new SetupError("workers-missing");
     let registration;
     try {
-        // In Chromium, register() waits for the check for updates that the visit before began: 2.4 seconds.
+        // In Chromium, register() can wait 2.4 seconds for a check for updates that the previous visit started.
         registration = await registered()
             ?? await navigator.serviceWorker.register(boot.worker, { scope: "/", updateViaCache: "none" });
     } catch (error) {

@@ -63,7 +63,7 @@ struct Catalog: Sendable {
     }
 
     func archive(id: ArchiveID) throws -> Archive? {
-        // Every request for a capture asks this. To read a row takes several times as long as to see that it hasn't changed.
+        // Every request for a capture calls this. Reading the row takes several times as long as checking that nothing has changed.
         try reading { database in
             let revision = try Int.fetchOne(
                 database.cachedStatement(sql: "SELECT number FROM revision WHERE subject = 'archives'"))
@@ -76,7 +76,7 @@ struct Catalog: Sendable {
     }
 
     func archive(key: String) throws -> Archive? {
-        // Once for each hit of a search.
+        // Called for each hit of a search.
         try reading {
             try ArchiveRecord.fetchOne(
                 $0.cachedStatement(sql: "SELECT * FROM archive WHERE key = ?"), arguments: [key])

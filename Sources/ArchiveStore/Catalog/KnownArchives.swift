@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Archives that were read from the catalog by their IDs, until any archive changes. Thread-safe.
+/// A cache of archives by ID, valid until an archive or a collection changes. Thread-safe.
 final class KnownArchives: Sendable {
     private let state = Mutex<(revision: Int, archives: [ArchiveID: Archive])>((0, [:]))
     private static let countMax = 64

@@ -49,7 +49,7 @@ package struct Searcher: Sendable {
             // Pages with the words as typed are first.
             if !results.totalIsMinimum, let wider = try plan.wider(database) {
                 forms = wider.forms
-                // Else they aren't on this page of results.
+                // If there are enough exact hits, wider ones aren't on this page of results.
                 isComplete = found.count < count
                 if isComplete {
                     let seen = Set(found.map(\.url))
@@ -165,7 +165,7 @@ package struct Searcher: Sendable {
         let url: Int64
     }
 
-    /// Returns the best document of each URL, best first: at least `count`, or all.
+    /// Returns the best document of each URL, best first: at least `count`, or all. `isComplete`: whether these are all.
     private func documents(
         _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, count: Int
     ) throws -> (found: [FoundDocument], isComplete: Bool) {

@@ -51,10 +51,17 @@ struct CaptureAnswer: Sendable {
     private func body(_ part: Part) async throws -> ResponseBody {
         let (body, blocking) = (capture.body, blocking)
         let wanted = Int(min(part.length ?? .max, UInt64(Self.chunkBytes)))
-        let (reader, first) = try await blocking.long {
+        let (reader, begun) = try await blocking.long { () -> (CaptureBodyReader, [UInt8]?) in
             let reader = try body.open(decoded: part.isDecoded, from: part.offset)
-            while try reader.advance() { try checkClient() }
-            return (reader, try reader.read(upTo: wanted))
+            return (reader, try reader.advance() ? nil : try reader.read(upTo: wanted))
+        }
+        let first: [UInt8]
+        if let begun {
+            first = begun
+        } else {
+            // There's more to skip. Between the steps, other work runs.
+            repeat { try checkClient() } while try await blocking.long { try reader.advance() }
+            first = try await blocking.long { try reader.read(upTo: wanted) }
         }
         try check(first)
         if modifier == .engine, part.status != .partialContent, first.count < wanted, part.length != nil {

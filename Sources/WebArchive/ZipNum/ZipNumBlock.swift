@@ -3,7 +3,7 @@ final class ZipNumBlock: Sendable {
     private let text: [UInt8]
     private let lines: [Range<Int>]
     var lineCount: Int { lines.count }
-    /// The memory that it takes, roughly.
+    /// The approximate memory in bytes.
     var byteCount: Int { 1024 + text.count + lines.count * MemoryLayout<Range<Int>>.stride }
 
     /// - Throws: `badIndex` if there are no lines, they aren't sorted, or the first one doesn't match `place`.
@@ -37,7 +37,7 @@ final class ZipNumBlock: Sendable {
         self.lines = lines
     }
 
-    /// Compares only lines that can be one: a key begins with neither.
+    /// Looks at the first byte first: few lines begin with either.
     private static func isHeader(_ line: ArraySlice<UInt8>) -> Bool {
         switch line.first {
         case UInt8(ascii: "!"): line.starts(with: "!meta".utf8)
@@ -76,11 +76,16 @@ struct ZipNumBlockCache {
     /// The blocks, least recently used first. There are few, so a list is fast enough.
     private var blocks: [(key: Key, block: ZipNumBlock)] = []
     private var blockBytes = 0
-    /// The blocks whose digest was right when they were first read.
+    /// Blocks that were read before and whose digest, if any, was right.
     private var checked: Set<Key> = []
-    /// The memory that it takes, roughly.
+    /// The approximate memory in bytes.
     var byteCount: Int { blockBytes + 2 * checked.count * MemoryLayout<Key>.stride }
     var count: Int { blocks.count }
+
+    /// Only an index with tiny blocks has more.
+    static let countMax = 512
+    /// The digests of further blocks are checked whenever they're read.
+    static let checkedMax = 65_536
 
     init(limits: Limits) { bytesMax = limits.cachedIndexBlockBytesMax }
 
@@ -93,10 +98,12 @@ struct ZipNumBlockCache {
 
     mutating func add(_ block: ZipNumBlock, _ key: Key) {
         guard !blocks.contains(where: { $0.key == key }) else { return }
-        checked.insert(key)
+        if checked.count < Self.checkedMax { checked.insert(key) }
         blocks.append((key, block))
         blockBytes += block.byteCount
-        while blocks.count > 1, blockBytes > bytesMax { blockBytes -= blocks.removeFirst().block.byteCount }
+        while blocks.count > 1, blocks.count > Self.countMax || blockBytes > bytesMax {
+            blockBytes -= blocks.removeFirst().block.byteCount
+        }
     }
 
     func isChecked(_ key: Key) -> Bool { checked.contains(key) }

@@ -52,7 +52,7 @@ struct SearchCommand: ParsableCommand {
         noteSpelling(results.suggestion)
         noteAlternatives(results.alternatives, results.hits.isEmpty)
         for filter in results.invalidFilters {
-            common.note("\"\(filter)\" isn't a valid filter, so it was searched as ordinary words.")
+            common.note("\"\(filter)\" isn't a valid filter, so its words were searched for instead.")
         }
         noteOpen(results.hits.first)
         noteURL()

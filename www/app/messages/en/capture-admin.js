@@ -17,7 +17,7 @@ addMessages({
     "admin.config.not-checked": "Couldn’t check the text",
     "admin.config.not-saved": "Not saved.",
     "admin.config.other": "The file has changed since you began",
-    "admin.config.other-text": "“Save configuration” asks first, and then replaces the file by your text. “Discard changes” shows the file.",
+    "admin.config.other-text": "“Save configuration” asks first, then replaces the file with your text. “Discard changes” shows the file.",
     "admin.config.overwrite-failed": "Couldn’t replace the file",
     "admin.config.overwrite-now": "Replace",
     "admin.config.overwrite-text": "It was changed elsewhere, for example by a command. Your text replaces it. The replaced version is kept.",

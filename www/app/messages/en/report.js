@@ -89,7 +89,7 @@ addMessages({
     "report.repeat": "Check it yourself",
     "report.repeat-how": "Anyone who has the file can repeat these checks without replayhost. The commands need Linux, Python 3 and OpenSSL 3.",
     "report.revisit": "This record is a revisit: it says that the content was the same as in an earlier capture. The content is in the record of that capture.",
-    "report.script": "check-evidence is a short Python script. replayhost has it in the folder Scripts, beside its documentation.",
+    "report.script": "check-evidence is a short Python script. It’s in the folder Scripts, next to replayhost’s documentation.",
     "report.server-clock": "{time}, as the web server stated in its answer",
     "report.several-records": "{n} records have this URL and time. This is the first of them in the index.",
     "report.short": "In short",

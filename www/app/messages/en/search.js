@@ -25,7 +25,7 @@ addMessages({
     "search.in-archive": "Search this archive for “{words}”",
     "search.in-collection": "Search this collection for “{words}”",
     "search.in-library": "Search the library for “{words}”",
-    "search.invalid-filter": "“{filter}” isn't a valid filter, so it was searched as ordinary words.",
+    "search.invalid-filter": "“{filter}” isn't a valid filter, so its words were searched for instead.",
     "search.kind-archive": "Archive",
     "search.kind-page": "Page",
     "search.kind-site": "Site",
