@@ -52,7 +52,9 @@ public struct Limits: Sendable, Hashable {
     /// The maximum number of lines in a block of a ZipNum index. With more, lookups scan. Real blocks have 300 to
     /// 3,000.
     public var indexBlockLinesMax = 100_000
-    /// The maximum memory in bytes for cached blocks of a ZipNum index. One block of any size is always cached.
+    /// The maximum number of decompressed blocks to cache for a ZipNum index.
+    public var cachedIndexBlocksMax = 512
+    /// The maximum total size of cached blocks of a ZipNum index. One block of any size is always cached.
     public var cachedIndexBlockBytesMax = 4 << 20
     /// The maximum number of lines without a request method to skip in a lookup for lines with one.
     public var methodSearchLinesMax = 4096

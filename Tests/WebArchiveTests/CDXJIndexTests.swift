@@ -249,8 +249,10 @@ struct ZipNumIndexTests {
         }
     }
 
-    @Test func cacheIsBounded() throws {
+    @Test func cacheIsBoundedInCountAndBytes() throws {
         var limits = Limits.standard
+        limits.cachedIndexBlocksMax = 4
+        limits.cachedIndexBlockBytesMax = 1000
         var cache = ZipNumBlockCache(limits: limits)
         let place = try #require(ZipNumLine(Array("a 2023 {\"offset\":0,\"length\":1}".utf8)))
         func block(_ bytes: Int) throws -> ZipNumBlock {
@@ -258,28 +260,28 @@ struct ZipNumIndexTests {
             return try ZipNumBlock(Array(line.utf8), place: place, file: "x", limits: limits)
         }
         func key(_ number: UInt64) -> ZipNumBlockCache.Key { .init(file: 0, offset: number, length: 1) }
-        let small = try block(100).byteCount
-        // A small block takes more than its text. Without that, a hundred thousand of one line would be kept.
-        #expect(small > 1000)
-        limits.cachedIndexBlockBytesMax = small * 4
-        cache = ZipNumBlockCache(limits: limits)
         for number in 0..<10 { cache.add(try block(100), key(UInt64(number))) }
         #expect(cache.count == 4)
         #expect(cache.block(key(6)) != nil)
         cache.add(try block(100), key(20))
         #expect(cache.block(key(6)) != nil && cache.block(key(7)) == nil)
-        cache.add(try block(small * 4), key(21))
-        #expect(cache.count == 1 && cache.block(key(21)) != nil && cache.byteCount > small * 4)
-        // A digest is checked once, also of a block that isn't kept.
-        #expect(cache.isChecked(key(7)) && !cache.isChecked(key(30)))
-        // A large index of tiny blocks: neither the blocks nor what is known of them grow with it.
-        limits.cachedIndexBlockBytesMax = 1 << 30
-        cache = ZipNumBlockCache(limits: limits)
-        let tiny = try block(10)
-        for number in 0..<70_000 { cache.add(tiny, key(UInt64(number))) }
-        #expect(cache.count == ZipNumBlockCache.countMax)
-        #expect(cache.isChecked(key(0)) && !cache.isChecked(key(69_999)))
-        #expect(cache.byteCount < 8 << 20)
+        cache.add(try block(990), key(21))
+        #expect(cache.count == 1 && cache.byteCount == 990)
+        cache.add(try block(5000), key(22))
+        #expect(cache.count == 1 && cache.byteCount == 5000)
+    }
+
+    @Test func digestsAreCheckedOnceButNotKnownWithoutBound() throws {
+        let limits = Limits.standard
+        var cache = ZipNumBlockCache(limits: limits)
+        let line = Array("a 2023 {\"offset\":0,\"length\":1}".utf8)
+        let block = try ZipNumBlock(line, place: try #require(ZipNumLine(line)), file: "x", limits: limits)
+        func key(_ number: Int) -> ZipNumBlockCache.Key { .init(file: 0, offset: UInt64(number), length: 1) }
+        for number in 0..<70_000 { cache.add(block, key(number)) }
+        // The first block isn't kept any more.
+        #expect(cache.block(key(0)) == nil && cache.isChecked(key(0)))
+        #expect(cache.block(key(69_999)) != nil && !cache.isChecked(key(69_999)))
+        #expect(cache.count == limits.cachedIndexBlocksMax && cache.checkedByteCount < 4 << 20)
     }
 }
 

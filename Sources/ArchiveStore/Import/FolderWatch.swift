@@ -1,10 +1,7 @@
 import Foundation
 
-#if canImport(Glibc)
+#if os(Linux)
 import CLinux
-import Glibc
-#else
-import Darwin
 #endif
 
 /// A folder whose archives are imported as they appear.

@@ -3,8 +3,7 @@ final class ZipNumBlock: Sendable {
     private let text: [UInt8]
     private let lines: [Range<Int>]
     var lineCount: Int { lines.count }
-    /// The approximate memory in bytes.
-    var byteCount: Int { 1024 + text.count + lines.count * MemoryLayout<Range<Int>>.stride }
+    var byteCount: Int { text.count }
 
     /// - Throws: `badIndex` if there are no lines, they aren't sorted, or the first one doesn't match `place`.
     init(_ text: [UInt8], place: ZipNumLine, file: String, limits: Limits) throws(WebArchiveError) {
@@ -63,7 +62,7 @@ final class ZipNumBlock: Sendable {
     }
 }
 
-/// A cache of recently used blocks, bounded in bytes.
+/// A cache of recently used blocks, bounded in number and in bytes.
 struct ZipNumBlockCache {
     /// The location of a block.
     struct Key: Hashable {
@@ -72,22 +71,24 @@ struct ZipNumBlockCache {
         let length: UInt64
     }
 
+    private let countMax: Int
     private let bytesMax: Int
     /// The blocks, least recently used first. There are few, so a list is fast enough.
     private var blocks: [(key: Key, block: ZipNumBlock)] = []
-    private var blockBytes = 0
     /// Blocks that were read before and whose digest, if any, was right.
     private var checked: Set<Key> = []
-    /// The approximate memory in bytes.
-    var byteCount: Int { blockBytes + 2 * checked.count * MemoryLayout<Key>.stride }
+    private(set) var byteCount = 0
     var count: Int { blocks.count }
+    /// The approximate memory of `checked`, in bytes.
+    var checkedByteCount: Int { 2 * checked.count * MemoryLayout<Key>.stride }
 
-    /// Only an index with tiny blocks has more.
-    static let countMax = 512
     /// The digests of further blocks are checked whenever they're read.
     static let checkedMax = 65_536
 
-    init(limits: Limits) { bytesMax = limits.cachedIndexBlockBytesMax }
+    init(limits: Limits) {
+        countMax = max(limits.cachedIndexBlocksMax, 1)
+        bytesMax = limits.cachedIndexBlockBytesMax
+    }
 
     mutating func block(_ key: Key) -> ZipNumBlock? {
         guard let place = blocks.lastIndex(where: { $0.key == key }) else { return nil }
@@ -100,9 +101,9 @@ struct ZipNumBlockCache {
         guard !blocks.contains(where: { $0.key == key }) else { return }
         if checked.count < Self.checkedMax { checked.insert(key) }
         blocks.append((key, block))
-        blockBytes += block.byteCount
-        while blocks.count > 1, blocks.count > Self.countMax || blockBytes > bytesMax {
-            blockBytes -= blocks.removeFirst().block.byteCount
+        byteCount += block.byteCount
+        while blocks.count > 1, blocks.count > countMax || byteCount > bytesMax {
+            byteCount -= blocks.removeFirst().block.byteCount
         }
     }
 

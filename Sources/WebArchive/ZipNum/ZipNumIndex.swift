@@ -24,8 +24,8 @@ public final class ZipNumIndex: Sendable {
     private let defaultFile: File?
     private let limits: Limits
     private let cache: Mutex<ZipNumBlockCache>
-    /// The size of the decompressed blocks that are kept.
-    var cachedByteCount: Int { cache.withLock { $0.byteCount } }
+    /// The size of the decompressed blocks that are kept, and of what is known of others.
+    var cachedByteCount: Int { cache.withLock { $0.byteCount + $0.checkedByteCount } }
 
     /// Opens a pair of files, for example one that `ZipNumWriter` wrote.
     ///

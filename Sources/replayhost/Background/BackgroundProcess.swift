@@ -1,11 +1,8 @@
 import ArchiveStore
 import Foundation
 
-#if canImport(Glibc)
+#if os(Linux)
 import CLinux
-import Glibc
-#else
-import Darwin
 #endif
 
 /// A process in its own session, which keeps running after this program ends.
