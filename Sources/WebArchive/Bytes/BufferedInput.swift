@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// A stream with a look-ahead buffer that tracks the offset of its next byte.
 final class BufferedInput {
     private let stream: any ByteStream
@@ -50,11 +42,7 @@ final class BufferedInput {
     }
 
     /// The position of the first line feed among the unread bytes.
-    var lineEnd: Int? {
-        let bytes = unread
-        guard let base = bytes.baseAddress, let found = memchr(base, 0x0A, bytes.count) else { return nil }
-        return UnsafeRawPointer(found) - base
-    }
+    var lineEnd: Int? { unread.lineEnd }
 
     /// Marks `count` of the unread bytes as read.
     func consume(_ count: Int) {

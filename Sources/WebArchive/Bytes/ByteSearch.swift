@@ -5,6 +5,14 @@ import Glibc
 import Darwin
 #endif
 
+extension UnsafeRawBufferPointer {
+    /// The position of the first line feed.
+    var lineEnd: Int? {
+        guard let base = baseAddress, let found = memchr(base, 0x0A, count) else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+}
+
 extension ArraySlice<UInt8> {
     /// Returns the range of the first occurrence of `bytes`.
     ///

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Bytes that are read once, from start to end. Use a stream from one thread at a time.
 public protocol ByteStream: AnyObject {
     /// The name shown in error messages.
@@ -116,11 +108,10 @@ final class BoundedStream: ByteStream {
     }
 
     private static func lineEnds(in bytes: UnsafeRawBufferPointer) -> UInt64 {
-        guard let base = bytes.baseAddress else { return 0 }
-        var (lines, offset) = (UInt64(0), 0)
-        while let found = memchr(base + offset, 0x0A, bytes.count - offset) {
+        var (lines, rest) = (UInt64(0), bytes)
+        while let end = rest.lineEnd {
             lines += 1
-            offset = UnsafeRawPointer(found) - base + 1
+            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
         }
         return lines
     }

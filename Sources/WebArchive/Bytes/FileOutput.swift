@@ -1,8 +1,6 @@
 #if canImport(Glibc)
 import CLinux
 import Glibc
-#elseif canImport(Musl)
-import Musl
 #else
 import Darwin
 #endif
@@ -82,7 +80,9 @@ final class FileOutput {
     private func flush() throws(WebArchiveError) {
         var done = 0
         while done < buffer.count {
-            let written = buffer.withUnsafeBytes { Self.write(descriptor, $0, from: done) }
+            let written = buffer.withUnsafeBytes {
+                UnsafeRawBufferPointer(rebasing: $0[done...]).writeOnce(to: descriptor)
+            }
             if written < 0 {
                 if errno == EINTR { continue }
                 throw Self.failure("the file can't be written", name)
@@ -92,20 +92,14 @@ final class FileOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-        #if canImport(Glibc)
-        return Glibc.write(descriptor, rest.baseAddress, rest.count)
-        #elseif canImport(Musl)
-        return Musl.write(descriptor, rest.baseAddress, rest.count)
-        #else
-        return Darwin.write(descriptor, rest.baseAddress, rest.count)
-        #endif
-    }
-
     static func failure(_ problem: String, _ name: String) -> WebArchiveError {
         let isFull = errno == ENOSPC || errno == EDQUOT
         let text = String(cString: strerror(errno)).lowercased()
         return WebArchiveError(code: isFull ? .noSpace : .io, problem: "\(problem): \(text)", file: name)
     }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Writes as many of the bytes as the system takes at once.
+    fileprivate func writeOnce(to descriptor: Int32) -> Int { write(descriptor, baseAddress, count) }
 }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// A file of sorted lines that is searched in place, with O(log n) reads of a few kilobytes.
 struct SortedLines: Sendable {
     let source: any ByteSource
@@ -130,8 +122,8 @@ struct SortedLines: Sendable {
         from offset: UInt64, before limit: UInt64, _ window: UnsafeMutableRawBufferPointer
     ) throws(WebArchiveError) -> (offset: UInt64, key: ArraySlice<UInt8>)? {
         let count = try source.read(at: offset, into: window)
-        if let base = window.baseAddress, let found = memchr(base, 0x0A, count) {
-            let lineStart = UnsafeRawPointer(found) - UnsafeRawPointer(base) + 1
+        if let lineEnd = UnsafeRawBufferPointer(rebasing: window[..<count]).lineEnd {
+            let lineStart = lineEnd + 1
             guard offset + UInt64(lineStart) < limit else { return nil }
             let line = [UInt8](UnsafeRawBufferPointer(rebasing: window[lineStart..<count]).prefix(256))
             let key = CDXJLine.sortKey(of: line[...])
