@@ -14,3 +14,14 @@ extension [UInt8] {
         UInt64(uint32(at: position)) | UInt64(uint32(at: position + 4)) << 32
     }
 }
+
+/// Bytes made of little-endian integers.
+struct LittleEndianBytes {
+    var bytes: [UInt8] = []
+
+    mutating func add<each Value: FixedWidthInteger>(_ values: repeat each Value) {
+        for value in repeat each values {
+            withUnsafeBytes(of: value.littleEndian) { bytes += $0 }
+        }
+    }
+}

@@ -119,14 +119,9 @@ final class ZIPWriter {
         let count = UInt64(records.count)
         var end = LittleEndianBytes()
         if start >= Self.limit32 || size >= Self.limit32 || count >= 0xFFFF {
-            // §4.3.14 and §4.3.15
-            end.add(0x0606_4B50 as UInt32, 44 as UInt64, 45 as UInt16, 45 as UInt16, 0 as UInt32, 0 as UInt32)
-            end.add(count, count, size, start)
-            end.add(0x0706_4B50 as UInt32, 0 as UInt32, start + size, 1 as UInt32)
+            end.addZIP64End(count: count, size: size, start: start)
         }
-        let count16 = UInt16(clamping: count)
-        end.add(0x0605_4B50 as UInt32, 0 as UInt16, 0 as UInt16, count16, count16)
-        end.add(UInt32(clamping: size), UInt32(clamping: start), 0 as UInt16)
+        end.addEnd(count: UInt16(clamping: count), size: UInt32(clamping: size), start: UInt32(clamping: start))
         try output.write(end.bytes)
     }
 
@@ -178,16 +173,5 @@ final class ZIPWriter {
         guard (1980...2107).contains(year) else { return 0x0021_0000 }
         let date = (year - 1980) << 9 | number(4..<6) << 5 | number(6..<8)
         return date << 16 | number(8..<10) << 11 | number(10..<12) << 5 | number(12..<14) / 2
-    }
-}
-
-/// Bytes made of little-endian integers.
-private struct LittleEndianBytes {
-    var bytes: [UInt8] = []
-
-    mutating func add<each Value: FixedWidthInteger>(_ values: repeat each Value) {
-        for value in repeat each values {
-            withUnsafeBytes(of: value.littleEndian) { bytes += $0 }
-        }
     }
 }

@@ -37,11 +37,12 @@ extension ZIPDirectory {
     func simplifiedDirectory(hiding hidden: Set<String> = []) throws(WebArchiveError) -> ZIPTail? {
         if hidden.isEmpty, try !isMisread() { return nil }
         let kept = entries.filter { !$0.isUnsafe && !$0.isDirectory && !hidden.contains($0.name) }
-        var bytes: [UInt8] = []
-        for entry in kept { bytes += centralHeader(of: entry) }
-        let size = UInt64(bytes.count)
-        bytes += endRecords(count: UInt64(kept.count), size: size)
-        return ZIPTail(offset: end.directoryOffset, bytes: bytes)
+        var tail = LittleEndianBytes()
+        for entry in kept { addCentralHeader(of: entry, to: &tail) }
+        let size = UInt64(tail.bytes.count)
+        tail.addZIP64End(count: UInt64(kept.count), size: size, start: end.directoryOffset)
+        tail.addEnd(count: .max, size: .max, start: .max)
+        return ZIPTail(offset: end.directoryOffset, bytes: tail.bytes)
     }
 
     private func isMisread() throws(WebArchiveError) -> Bool {
@@ -54,71 +55,36 @@ extension ZIPDirectory {
         return false
     }
 
-    /// Returns a central header with sizes and offset in a zip64 extra field. APPNOTE §4.3.12, §4.5.3.
-    private func centralHeader(of entry: ZIPEntry) -> [UInt8] {
+    /// Adds a central header with sizes and offset in a zip64 extra field. APPNOTE §4.3.12, §4.5.3.
+    private func addCentralHeader(of entry: ZIPEntry, to tail: inout LittleEndianBytes) {
         let method: UInt16 =
             switch entry.method {
             case .stored: 0
             case .deflated: 8
             case .other(let number): number
             }
-        var header: [UInt8] = []
-        header.append(Self.centralSignature)
-        header.append(UInt16(45))  // made by
-        header.append(UInt16(45))  // needs zip64
-        header.append(entry.flags)
-        header.append(method)
-        header.append(UInt32(0x0021_0000))  // 1 January 1980, midnight
-        header.append(entry.crc32)
-        header.append(UInt32.max)
-        header.append(UInt32.max)
-        header.append(UInt16(entry.rawNameLength))
-        header.append(UInt16(28))  // extra field
-        header.append(UInt16(0))  // comment
-        header.append(UInt16(0))  // disk
-        header.append(UInt16(0))
-        header.append(UInt32(0))
-        header.append(UInt32.max)
-        header += entry.rawName
-        header.append(UInt16(0x0001))
-        header.append(UInt16(24))
-        header.append(entry.uncompressedSize)
-        header.append(entry.compressedSize)
-        header.append(entry.localHeaderOffset)
-        return header
-    }
-
-    /// Returns the zip64 end record, its locator and the end record. APPNOTE §4.3.14 to §4.3.16.
-    private func endRecords(count: UInt64, size: UInt64) -> [UInt8] {
-        var records: [UInt8] = []
-        records.append(UInt32(0x0606_4B50))
-        records.append(UInt64(44))  // bytes that follow
-        records.append(UInt16(45))
-        records.append(UInt16(45))
-        records.append(UInt32(0))
-        records.append(UInt32(0))
-        records.append(count)
-        records.append(count)
-        records.append(size)
-        records.append(end.directoryOffset)
-        records.append(UInt32(0x0706_4B50))
-        records.append(UInt32(0))
-        records.append(end.directoryOffset + size)
-        records.append(UInt32(1))
-        records.append(UInt32(0x0605_4B50))
-        records.append(UInt32(0))
-        records.append(UInt16.max)
-        records.append(UInt16.max)
-        records.append(UInt32.max)
-        records.append(UInt32.max)
-        records.append(UInt16(0))
-        return records
+        // Made by version 4.5, which zip64 needs. The time is midnight of 1 January 1980.
+        tail.add(Self.centralSignature, 45 as UInt16, 45 as UInt16, entry.flags, method, 0x0021_0000 as UInt32)
+        tail.add(entry.crc32, UInt32.max, UInt32.max, UInt16(entry.rawNameLength))
+        // The length of the extra field; no comment, the first disk, no attributes.
+        tail.add(28 as UInt16, 0 as UInt16, 0 as UInt16, 0 as UInt16, 0 as UInt32, UInt32.max)
+        tail.bytes += entry.rawName
+        tail.add(1 as UInt16, 24 as UInt16, entry.uncompressedSize, entry.compressedSize, entry.localHeaderOffset)
     }
 }
 
-extension [UInt8] {
-    /// Appends a number in little-endian order.
-    fileprivate mutating func append(_ number: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+extension LittleEndianBytes {
+    /// Adds the zip64 end record and its locator. APPNOTE §4.3.14 and §4.3.15.
+    mutating func addZIP64End(count: UInt64, size: UInt64, start: UInt64) {
+        // 44 bytes follow the first two fields.
+        add(0x0606_4B50 as UInt32, 44 as UInt64, 45 as UInt16, 45 as UInt16, 0 as UInt32, 0 as UInt32)
+        add(count, count, size, start)
+        add(0x0706_4B50 as UInt32, 0 as UInt32, start + size, 1 as UInt32)
+    }
+
+    /// Adds the end record, without a comment. APPNOTE §4.3.16.
+    mutating func addEnd(count: UInt16, size: UInt32, start: UInt32) {
+        add(0x0605_4B50 as UInt32, 0 as UInt16, 0 as UInt16, count, count)
+        add(size, start, 0 as UInt16)
     }
 }
