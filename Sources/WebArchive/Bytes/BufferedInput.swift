@@ -129,3 +129,23 @@ final class BufferedInput {
         }
     }
 }
+
+/// The rest of a buffered input as a stream, or its next `length` bytes.
+final class RestOfInput: ByteStream {
+    var name: String { input.name }
+    private let input: BufferedInput
+    private var remaining: UInt64
+
+    init(_ input: BufferedInput, length: UInt64 = .max) {
+        self.input = input
+        remaining = length
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        guard remaining > 0 else { return 0 }
+        let count = try input.read(
+            into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
+        remaining -= UInt64(count)
+        return count
+    }
+}

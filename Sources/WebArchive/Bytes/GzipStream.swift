@@ -59,22 +59,35 @@ final class GzipMember: ByteStream {
 package final class GzipStream: ByteStream {
     package var name: String { input.name }
     private let input: BufferedInput
+    /// Whether it's the body of an HTTP message, which ends at other data: some servers append it, and browsers ignore it.
+    private let isBody: Bool
     private var member: GzipMember?
 
+    /// The maximum number of consecutive empty members of a body, which would otherwise keep a reader busy.
+    private static let emptyMembersMax = 1000
+
     package init(_ stream: any ByteStream) {
-        input = BufferedInput(stream)
+        (input, isBody) = (BufferedInput(stream), false)
+    }
+
+    /// Creates a stream for a body.
+    init(body: BufferedInput) {
+        (input, isBody) = (body, true)
     }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        var emptyMembers = 0
         while true {
             if let member {
                 let count = try member.read(into: buffer)
                 if count > 0 { return count }
                 self.member = nil
+                emptyMembers += 1
+                guard !isBody || emptyMembers < Self.emptyMembersMax else { throw .noContent(file: name) }
             }
             let head = try input.peek(3)
             guard GzipMember.starts(head) else {
-                guard head.allSatisfy({ $0 == 0 }) else {
+                guard isBody || head.allSatisfy({ $0 == 0 }) else {
                     throw WebArchiveError(
                         code: .badGzip, problem: "unexpected data follows a gzip member", file: name,
                         offset: input.offset)

@@ -44,7 +44,7 @@ public final class ContentDecoder: ByteStream {
         let head = try input.peek(4)
         if head.isEmpty { return .asIs }
         switch coding {
-        case .gzip: return GzipMember.starts(head) ? .decoding(GzipBody(input)) : .asIs
+        case .gzip: return GzipMember.starts(head) ? .decoding(GzipStream(body: input)) : .asIs
         case .deflate:
             let isZlib = head.count > 1 && head[0] & 0x0F == 8 && (Int(head[0]) << 8 | Int(head[1])) % 31 == 0
             return try checked(StepDecoder(input, try InflateStep(isZlib ? .zlib : .rawDeflate, file: name)))
@@ -80,35 +80,6 @@ public final class ContentDecoder: ByteStream {
             return .asIs
         }
     }
-}
-
-/// Decodes gzip members up to the end, or up to other data, which some servers append and browsers ignore.
-private final class GzipBody: ByteStream {
-    var name: String { input.name }
-    private let input: BufferedInput
-    private var member: GzipMember?
-
-    init(_ input: BufferedInput) {
-        self.input = input
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
-        var emptyMembers = 0
-        while true {
-            if let member {
-                let count = try member.read(into: buffer)
-                if count > 0 { return count }
-                self.member = nil
-                emptyMembers += 1
-                guard emptyMembers < Self.emptyMembersMax else { throw .noContent(file: name) }
-            }
-            guard GzipMember.starts(try input.peek(3)) else { return 0 }
-            member = try GzipMember(input)
-        }
-    }
-
-    /// The maximum number of consecutive empty members, which would otherwise keep a reader busy.
-    private static let emptyMembersMax = 1000
 }
 
 /// A decoder that is fed with pieces of input.

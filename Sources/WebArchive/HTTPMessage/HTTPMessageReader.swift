@@ -27,17 +27,3 @@ public final class HTTPMessageReader: ByteStream {
         try body.read(into: buffer)
     }
 }
-
-/// The rest of a buffered input as a stream.
-private final class RestOfInput: ByteStream {
-    var name: String { input.name }
-    private let input: BufferedInput
-
-    init(_ input: BufferedInput) {
-        self.input = input
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
-        try input.read(into: buffer)
-    }
-}

@@ -89,7 +89,7 @@ public struct WARCReader: Sendable {
         at offset: UInt64, length: UInt64?, _ check: CancellationCheck
     ) throws(WebArchiveError) -> any ByteStream {
         let length = try allowed(at: offset, length: length)
-        return LimitedStream(try input(at: offset, length: length, check), length: length)
+        return RestOfInput(try input(at: offset, length: length, check), length: length)
     }
 
     /// Opens a record, decompressed if it's a gzip member.
@@ -162,27 +162,7 @@ public struct WARCReader: Sendable {
         case .deflated(let directory, let entry):
             let whole = BufferedInput(try directory.stream(of: entry))
             _ = try whole.skip(offset, check)
-            return BufferedInput(LimitedStream(whole, length: length), offset: offset)
+            return BufferedInput(RestOfInput(whole, length: length), offset: offset)
         }
-    }
-}
-
-/// A stream of at most `length` bytes of an input.
-private final class LimitedStream: ByteStream {
-    var name: String { input.name }
-    private let input: BufferedInput
-    private var remaining: UInt64
-
-    init(_ input: BufferedInput, length: UInt64) {
-        self.input = input
-        remaining = length
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
-        guard remaining > 0 else { return 0 }
-        let count = try input.read(
-            into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
-        remaining -= UInt64(count)
-        return count
     }
 }
