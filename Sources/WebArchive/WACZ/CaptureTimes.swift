@@ -24,12 +24,7 @@ struct CaptureTimes: Sendable {
 
     /// Returns the number of captures before the first for which a condition holds, which then holds for all others.
     func first(where condition: (CaptureTimestamp) -> Bool) -> Int {
-        var (low, high) = (0, times.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if condition(times[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
+        times.partition(condition)
     }
 
     var count: Int { times.count }

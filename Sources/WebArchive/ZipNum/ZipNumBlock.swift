@@ -49,12 +49,7 @@ final class ZipNumBlock: Sendable {
 
     /// Returns the number of the first line that isn't below `target`.
     func lowerBound(_ target: [UInt8]) -> Int {
-        var (low, high) = (0, lines.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if text[lines[middle]].lexicographicallyPrecedes(target) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        lines.partition { !text[$0].lexicographicallyPrecedes(target) }
     }
 
     static func invalid(_ problem: String, _ file: String, _ place: ZipNumLine) -> WebArchiveError {
