@@ -53,3 +53,6 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
     /// `file: problem`.
     public var description: String { "\(file): \(problem)" }
 }
+
+/// It can be the failure of a `Result`.
+extension SequentialReason: Error {}
