@@ -28,32 +28,30 @@ struct CaptureNeighbors {
     func search(_ indexes: [CDXJIndex]) throws(WebArchiveError) -> [CDXJEntry] {
         var found: [CDXJEntry] = []
         for index in indexes {
-            found += try before(in: index)
-            found += try after(in: index)
+            found += try captures(endOfKey: 0x20) { (target) throws(WebArchiveError) in
+                try index.line(before: target)
+            }
+            found += try captures(endOfKey: 0x21) { (target) throws(WebArchiveError) in
+                try index.cursor(from: target).peek()
+            }
         }
         return found
     }
 
-    private func after(in index: CDXJIndex) throws(WebArchiveError) -> [CDXJEntry] {
+    /// Goes from one key to the next in one direction.
+    ///
+    /// - Parameters:
+    ///   - end: What follows a key in the next target: the space before all its lines, or what sorts after all of them.
+    ///   - next: Returns the line next to a target.
+    private func captures(
+        endOfKey end: UInt8, _ next: ([UInt8]) throws(WebArchiveError) -> CDXJLine?
+    ) throws(WebArchiveError) -> [CDXJEntry] {
         var found: [CDXJEntry] = []
-        var start = target
+        var target = target
         for _ in 0..<Self.keysMax where found.count < limit {
             try check.step()
-            guard let line = try index.cursor(from: start).peek(), site.contains(line.bytes) else { break }
-            // Skips other captures with this key.
-            start = Array(line.urlKey) + [0x21]
-            if let entry = entry(of: line) { found.append(entry) }
-        }
-        return found
-    }
-
-    private func before(in index: CDXJIndex) throws(WebArchiveError) -> [CDXJEntry] {
-        var found: [CDXJEntry] = []
-        var end = target
-        for _ in 0..<Self.keysMax where found.count < limit {
-            try check.step()
-            guard let line = try index.line(before: end), site.contains(line.bytes) else { break }
-            end = Array(line.urlKey) + [0x20]
+            guard let line = try next(target), site.contains(line.bytes) else { break }
+            target = Array(line.urlKey) + [end]
             if let entry = entry(of: line) { found.append(entry) }
         }
         return found
