@@ -63,22 +63,18 @@ struct CDXJRange: Sendable, Hashable {
     /// Whether the range includes only lines whose key contains a request method.
     var needsMethod = false
 
-    init(start: [UInt8], end: [UInt8], needsMethod: Bool = false) {
-        self.start = start
-        self.end = end
-        self.needsMethod = needsMethod
+    func contains(_ line: [UInt8]) -> Bool {
+        !line.lexicographicallyPrecedes(start) && line.lexicographicallyPrecedes(end)
     }
+}
 
+extension CDXJRange {
     /// Creates the range of all lines that begin with `prefix`, which must not be empty.
     init(prefix: String) {
-        start = Array(prefix.utf8)
+        let start = Array(prefix.utf8)
         var end = start
         // UTF-8 has no byte 0xFF, so the last byte can always be incremented.
         end[end.count - 1] += 1
-        self.end = end
-    }
-
-    func contains(_ line: [UInt8]) -> Bool {
-        !line.lexicographicallyPrecedes(start) && line.lexicographicallyPrecedes(end)
+        self.init(start: start, end: end)
     }
 }

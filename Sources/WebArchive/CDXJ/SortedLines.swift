@@ -46,7 +46,8 @@ struct SortedLines: Sendable {
                 limit = middle
                 continue
             }
-            guard !Self.precedes(probe.key, lowKey), highKey.map({ Self.precedes($0, probe.key) }) != true else {
+            guard !probe.key.lexicographicallyPrecedes(lowKey), highKey?.lexicographicallyPrecedes(probe.key) != true
+            else {
                 throw unsorted(at: probe.offset)
             }
             if probe.key.lexicographicallyPrecedes(target) {
@@ -111,7 +112,7 @@ struct SortedLines: Sendable {
         let step = max((source.size - start) / UInt64(count), 1)
         for offset in stride(from: start, to: source.size, by: Int(step)) {
             guard let probe = try probe(from: offset, before: source.size, window) else { break }
-            if Self.precedes(probe.key, previous) { return false }
+            if probe.key.lexicographicallyPrecedes(previous) { return false }
             previous = probe.key
         }
         return true
@@ -149,10 +150,6 @@ struct SortedLines: Sendable {
 
     private func unsorted(at offset: UInt64) -> WebArchiveError {
         WebArchiveError(code: .badIndex, problem: "the index isn't sorted", file: source.name, offset: offset)
-    }
-
-    private static func precedes(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
-        left.lexicographicallyPrecedes(right)
     }
 
     private static func lines(of source: any ByteSource, from offset: UInt64, limits: Limits) -> LineReader {

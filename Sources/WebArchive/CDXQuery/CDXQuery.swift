@@ -32,9 +32,7 @@ public struct CDXQuery: Sendable, Hashable {
         public let blockCount: Int
 
         /// The number of lines per page.
-        var lineCount: Int {
-            blockCount.multipliedReportingOverflow(by: linesPerBlock).overflow ? .max : blockCount * linesPerBlock
-        }
+        var lineCount: Int { blockCount.multipliedSaturated(by: linesPerBlock) }
     }
 
     struct Field: Sendable, Hashable {

@@ -113,22 +113,19 @@ package struct CaptureHashes: Sendable {
         let isWWW = labels.count > 1 && labels[0].hasPrefix("www") && labels[0].dropFirst(3).allSatisfy(\.isNumber)
         return isWWW ? labels.dropFirst().joined(separator: ".") : host
     }
-
-    fileprivate static func hash(ofKey key: String) -> UInt32 { Kind.key.hash(key.utf8) }
-    fileprivate static func hash(ofPath folded: [UInt8]) -> UInt32 { Kind.path.hash(folded) }
 }
 
 extension CaptureMatcher {
     /// The hashes of which the entries that the matcher accepts have one.
     package var hashes: [UInt32] {
-        keys.map { CaptureHashes.hash(ofKey: $0) } + CaptureHashes.hashes(ofFolded: SURT.folded(url))
+        keys.map { CaptureHashes.Kind.key.hash($0.utf8) } + CaptureHashes.hashes(ofFolded: SURT.folded(url))
     }
 }
 
 extension FuzzyMatch {
     /// The hashes of which all candidates have one; `nil` if they aren't known.
     package var hashes: [UInt32]? {
-        if let path { return CaptureHashes.hashes(ofFolded: path) + [CaptureHashes.hash(ofPath: path)] }
+        if let path { return CaptureHashes.hashes(ofFolded: path) + [CaptureHashes.Kind.path.hash(path)] }
         return domain.map { [CaptureHashes.hash(ofDomain: $0)] }
     }
 }
