@@ -82,10 +82,10 @@ struct TextEncoding: Sendable, Hashable {
     private static func metaCharset(_ start: [UInt8]) -> String? {
         let head = start.prefix(metaBytesMax).map(\.asciiLowercased)
         var rest = head[...]
-        while let tag = rest.firstRange(ofBytes: "<meta") {
+        while let tag = rest.firstRange(ofBytes: Array("<meta".utf8)) {
             rest = rest[tag.upperBound...]
             let element = rest.prefix { $0 != UInt8(ascii: ">") }
-            guard let charset = element.firstRange(ofBytes: "charset") else { continue }
+            guard let charset = element.firstRange(ofBytes: Array("charset".utf8)) else { continue }
             let value = element[charset.upperBound...].drop(while: \.isHTMLSpace)
             guard value.first == UInt8(ascii: "=") else { continue }
             let label = value.dropFirst().drop { $0.isHTMLSpace || $0 == 0x22 || $0 == 0x27 }
@@ -232,18 +232,6 @@ enum TextEncodingGuess {
             defer { if byte == 0x3E { isInTag = false } }
             return !isInTag && byte != 0x3E
         }
-    }
-}
-
-extension ArraySlice<UInt8> {
-    /// Returns the first place of an ASCII text.
-    fileprivate func firstRange(ofBytes text: StaticString) -> Range<Int>? {
-        let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-        guard count >= wanted.count else { return nil }
-        for start in startIndex...(endIndex - wanted.count) where self[start] == wanted[0] {
-            if self[start..<(start + wanted.count)].elementsEqual(wanted) { return start..<(start + wanted.count) }
-        }
-        return nil
     }
 }
 
