@@ -16,6 +16,10 @@ extension Sequence where Element == UInt8 {
 }
 
 extension UInt8 {
+    var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+    var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+    var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+
     /// The value of this byte as a hexadecimal digit in ASCII; `nil` if it isn't one.
     var hexadecimalValue: UInt8? {
         switch self {

@@ -43,7 +43,7 @@ struct CDXJLine: Sendable {
     static func sortKey(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard let space = line.firstIndex(of: 0x20) else { return line }
         var end = space + 1
-        while end < line.endIndex, HTTPURLParts.isDigit(line[end]) { end += 1 }
+        while end < line.endIndex, line[end].isASCIIDigit { end += 1 }
         return line[..<end]
     }
 

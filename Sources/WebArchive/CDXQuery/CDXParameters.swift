@@ -38,7 +38,7 @@ struct CDXParameters {
     /// Returns a whole number of at least `least`.
     func number(_ name: String, from least: Int) throws(CDXQueryProblem) -> Int? {
         guard let (name, value) = text(name) else { return nil }
-        guard let number = Int(value), value.utf8.allSatisfy(HTTPURLParts.isDigit) else {
+        guard let number = Int(value), value.utf8.allSatisfy(\.isASCIIDigit) else {
             throw CDXQueryProblem(name, value, "not a whole number", hint: "use \(least) or more")
         }
         guard number >= least else {
@@ -70,7 +70,7 @@ struct CDXParameters {
     /// Returns a partial timestamp, padded to 17 digits with `padding`.
     func time(_ name: String, padding: Character) throws(CDXQueryProblem) -> String? {
         guard let (name, value) = text(name) else { return nil }
-        guard value.utf8.count <= 17, value.utf8.allSatisfy(HTTPURLParts.isDigit) else {
+        guard value.utf8.count <= 17, value.utf8.allSatisfy(\.isASCIIDigit) else {
             throw CDXQueryProblem(
                 name, value, "not a timestamp", hint: "use 1 to 14 digits of YYYYMMDDhhmmss, or 17")
         }

@@ -47,7 +47,7 @@ struct CDXQueryLine {
     static func shape(of bytes: [UInt8]) -> (time: Range<Int>, isWhole: Bool)? {
         guard let keyEnd = bytes.firstIndex(of: 0x20), keyEnd > 0 else { return nil }
         var end = keyEnd + 1
-        while end < bytes.count, HTTPURLParts.isDigit(bytes[end]) { end += 1 }
+        while end < bytes.count, bytes[end].isASCIIDigit { end += 1 }
         guard end > keyEnd + 1, end < bytes.count, bytes[end] == 0x20 || bytes[end] == UInt8(ascii: "{") else {
             return nil
         }
@@ -82,7 +82,7 @@ struct CDXQueryLine {
     /// Returns the value of a string, or of a number as written.
     private func plainText(_ member: CDXMember) -> String? {
         guard let token = token(of: .member(member)), let first = token.first,
-            first == UInt8(ascii: "\"") || first == UInt8(ascii: "-") || HTTPURLParts.isDigit(first)
+            first == UInt8(ascii: "\"") || first == UInt8(ascii: "-") || first.isASCIIDigit
         else { return nil }
         return String(decoding: Self.decoded(token), as: UTF8.self)
     }

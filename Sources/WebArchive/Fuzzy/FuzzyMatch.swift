@@ -137,7 +137,7 @@ extension FuzzyMatch {
             } else {
                 return name
             }
-            while let digit = rest.last, (0x30...0x39).contains(digit) { rest = rest.dropLast() }
+            while let digit = rest.last, digit.isASCIIDigit { rest = rest.dropLast() }
             if rest.last == UInt8(ascii: "[") { return rest.dropLast() }
             return rest.suffix(3).elementsEqual("%5B".utf8) ? rest.dropLast(3) : name
         }

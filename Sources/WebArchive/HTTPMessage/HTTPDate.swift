@@ -38,7 +38,7 @@ package enum HTTPDate {
 
     /// Parses digits only, as `Int` would accept a sign.
     private static func number(_ text: String) -> Int? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+        text.utf8.allSatisfy(\.isASCIIDigit) ? Int(text) : nil
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]

@@ -80,11 +80,7 @@ public struct HeaderFields: Sendable, Hashable {
 
     private static func same(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count
-            && zip(left.utf8, right.utf8).allSatisfy { $0 == $1 || lower($0) == lower($1) }
-    }
-
-    private static func lower(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            && zip(left.utf8, right.utf8).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
     }
 }
 

@@ -17,8 +17,8 @@ struct HTTPURLParts {
         var hasLetter = false
         var previous = UInt8(ascii: ".")
         for byte in host {
-            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-            guard isLetter || Self.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "."),
+            let isLetter = byte.isASCIILetter
+            guard isLetter || byte.isASCIIDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "."),
                 byte != UInt8(ascii: ".") || previous != byte
             else { return false }
             hasLetter = hasLetter || isLetter
@@ -45,7 +45,7 @@ struct HTTPURLParts {
     /// Parses a URL; `nil` for other schemes.
     init?(_ url: String) {
         let bytes = Array(url.utf8)
-        let head = bytes.prefix(8).map { Self.lower($0) }
+        let head = bytes.prefix(8).map { $0.asciiLowercased }
         let isSecure = head.elementsEqual("https://".utf8)
         guard isSecure || head.starts(with: "http://".utf8) else { return nil }
         let start = isSecure ? 8 : 7
@@ -82,13 +82,9 @@ struct HTTPURLParts {
     /// Returns the range of `www.`, or `www` with a number, at a position.
     static func www(in bytes: [UInt8], at start: Int) -> Range<Int>? {
         guard bytes[start...].starts(with: "www".utf8) else { return nil }
-        let digits = bytes[(start + 3)...].prefix(while: isDigit)
+        let digits = bytes[(start + 3)...].prefix(while: \.isASCIIDigit)
         guard digits.endIndex < bytes.count, bytes[digits.endIndex] == UInt8(ascii: ".") else { return nil }
         return start..<digits.endIndex + 1
-    }
-
-    static func lower(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// Returns whether a byte is a lower-case letter, a digit, or a mark that all indexers keep.
@@ -106,6 +102,4 @@ struct HTTPURLParts {
     private static func hasTwoHyphens(_ host: ArraySlice<UInt8>) -> Bool {
         zip(host, host.dropFirst()).contains { $0 == UInt8(ascii: "-") && $1 == UInt8(ascii: "-") }
     }
-
-    static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

@@ -41,9 +41,11 @@ enum PercentEncoding {
         return output
     }
 
-    /// Encodes every byte for which `isKept` returns `false`, with upper-case digits.
-    static func encoded(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> [UInt8] {
-        let digits = Array("0123456789ABCDEF".utf8)
+    /// Encodes every byte for which `isKept` returns `false`, with upper-case digits unless `lowersDigits`.
+    static func encoded(
+        _ bytes: some Sequence<UInt8>, lowersDigits: Bool = false, keeping isKept: (UInt8) -> Bool
+    ) -> [UInt8] {
+        let digits = Array((lowersDigits ? "0123456789abcdef" : "0123456789ABCDEF").utf8)
         var output: [UInt8] = []
         output.reserveCapacity(bytes.underestimatedCount)
         for byte in bytes {

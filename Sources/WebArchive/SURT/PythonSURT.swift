@@ -51,9 +51,8 @@ struct PythonSURT {
     private static func schemeEnd(_ bytes: [UInt8]) -> Int? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return nil }
         for (position, byte) in bytes[..<colon].enumerated() {
-            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-            let isOther = HTTPURLParts.isDigit(byte) || "+-.".utf8.contains(byte)
-            guard isLetter || (position > 0 && isOther) else { return nil }
+            let isOther = byte.isASCIIDigit || "+-.".utf8.contains(byte)
+            guard byte.isASCIILetter || (position > 0 && isOther) else { return nil }
         }
         return colon
     }
@@ -106,7 +105,7 @@ struct PythonSURT {
         var labels = withoutDoubleDots(host.lowercased())[...]
         while labels.hasPrefix(".") { labels.removeFirst() }
         while labels.hasSuffix(".") { labels.removeLast() }
-        guard !labels.isEmpty, labels.utf8.allSatisfy(HTTPURLParts.isDigit) else {
+        guard !labels.isEmpty, labels.utf8.allSatisfy(\.isASCIIDigit) else {
             return String(decoding: PercentEncoding.encoded(labels.utf8, keeping: isKept), as: UTF8.self)
         }
         // A host of only digits is an IP address as a number, of which 32 bits count.
@@ -129,7 +128,7 @@ struct PythonSURT {
     private static func canonicalPath(_ path: [UInt8], hasHost: Bool) -> [UInt8] {
         let decoded = PercentEncoding.decodedRepeatedly(path)
         let resolved = hasHost ? resolved(decoded) : decoded
-        let lowered = PercentEncoding.encoded(resolved, keeping: isKept).map { HTTPURLParts.lower($0) }
+        let lowered = PercentEncoding.encoded(resolved, keeping: isKept).map { $0.asciiLowercased }
         return SessionIDs.removed(fromPath: lowered)
     }
 
@@ -150,7 +149,7 @@ struct PythonSURT {
 
     private static func canonicalQuery(_ query: [UInt8]) -> [UInt8] {
         let escaped = PercentEncoding.encoded(PercentEncoding.decodedRepeatedly(query), keeping: isKept)
-        let lowered = SessionIDs.removed(fromQuery: escaped).map { HTTPURLParts.lower($0) }
+        let lowered = SessionIDs.removed(fromQuery: escaped).map { $0.asciiLowercased }
         let separator = UInt8(ascii: "&")
         guard lowered.count > 1, lowered.contains(separator) else { return lowered }
         let sorted = lowered.split(separator: separator, omittingEmptySubsequences: false).map(Argument.init).sorted()

@@ -14,17 +14,7 @@ public enum SURT {
     /// a line feed the line.
     static func escapingSpaces(in key: String) -> String {
         guard key.utf8.contains(where: { $0 <= 0x20 }) else { return key }
-        let digits = Array("0123456789abcdef".utf8)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(key.utf8.count + 64)
-        for byte in key.utf8 {
-            if byte > 0x20 {
-                bytes.append(byte)
-            } else {
-                bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: PercentEncoding.encoded(key.utf8, lowersDigits: true) { $0 > 0x20 }, as: UTF8.self)
     }
 
     /// Returns the key of Python's `surt` 0.3.1, which py-wacz, cdxj-indexer and pywb use, or `nil` if it makes none.
@@ -110,7 +100,7 @@ public enum SURT {
         folded.append(contentsOf: "//".utf8)
         let host = parts.bytes[parts.host]
         if host.allSatisfy({ $0 < 0x80 }) {
-            folded.append(contentsOf: host.lazy.map { HTTPURLParts.lower($0) })
+            folded.append(contentsOf: host.lazy.map { $0.asciiLowercased })
         } else {
             folded.append(contentsOf: Punycode.asciiHost(parts.text(parts.host)).utf8)
         }
@@ -156,7 +146,7 @@ public enum SURT {
         /// Returns the common forms that differ for a URL.
         static func all(for parts: HTTPURLParts) -> [Form] {
             let hasSlash = parts.bytes[parts.path].last == UInt8(ascii: "/") && parts.path.count > 1
-            let host = parts.bytes[parts.host].prefix(3).map { HTTPURLParts.lower($0) }
+            let host = parts.bytes[parts.host].prefix(3).map { $0.asciiLowercased }
             // A `w` may be escaped, or written with a Unicode character.
             let hasWWW = host == Array("www".utf8) || !parts.isUsual
             var forms: [Form] = []
@@ -194,9 +184,9 @@ public enum SURT {
     static func reversed(_ host: String, _ form: Form) -> String {
         guard !host.utf8.starts(with: "[".utf8), !host.utf8.contains(UInt8(ascii: ":")) else { return host }
         var labels = Array(host.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)[...]
-        if !form.reversesIPAddress, labels.allSatisfy({ $0.allSatisfy(HTTPURLParts.isDigit) }) { return host }
+        if !form.reversesIPAddress, labels.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) { return host }
         if form.dropsWWW, labels.count > 1, let first = labels.first, first.starts(with: "www".utf8),
-            first.dropFirst(3).allSatisfy(HTTPURLParts.isDigit)
+            first.dropFirst(3).allSatisfy(\.isASCIIDigit)
         {
             labels.removeFirst()
         }

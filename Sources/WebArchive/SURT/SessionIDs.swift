@@ -10,8 +10,8 @@ enum SessionIDs {
         }
         remove(from: &query, "aspsessionid") { value in
             let text = value.prefix(33)
-            guard text.count == 33, text.prefix(8).allSatisfy(isLetter), text.dropFirst(8).first == UInt8(ascii: "="),
-                text.dropFirst(9).allSatisfy(isLetter)
+            guard text.count == 33, text.prefix(8).allSatisfy(\.isASCIILetter),
+                text.dropFirst(8).first == UInt8(ascii: "="), text.dropFirst(9).allSatisfy(\.isASCIILetter)
             else { return nil }
             return 33
         }
@@ -65,8 +65,8 @@ enum SessionIDs {
 
     /// Returns whether `name`, given in lower case, is at a position, ignoring case.
     private static func isAt(_ start: Int, in text: ArraySlice<UInt8>, _ name: [UInt8]) -> Bool {
-        text.endIndex - start >= name.count && HTTPURLParts.lower(text[start]) == name[0]
-            && text[start..<start + name.count].elementsEqual(name, by: { HTTPURLParts.lower($0) == $1 })
+        text.endIndex - start >= name.count && text[start].asciiLowercased == name[0]
+            && text[start..<start + name.count].elementsEqual(name, by: { $0.asciiLowercased == $1 })
     }
 
     private static func sessionSegment(of path: [UInt8], isNested: Bool) -> Range<Int>? {
@@ -90,14 +90,10 @@ enum SessionIDs {
         guard isNested else { return text.count == 24 && text.allSatisfy(isLetterOrDigit) }
         guard !text.isEmpty, text.count.isMultiple(of: 27) else { return false }
         return stride(from: text.startIndex, to: text.endIndex, by: 27).allSatisfy { start in
-            isLetter(text[start]) && text[start + 1] == UInt8(ascii: "(") && text[start + 26] == UInt8(ascii: ")")
+            text[start].isASCIILetter && text[start + 1] == UInt8(ascii: "(") && text[start + 26] == UInt8(ascii: ")")
                 && text[(start + 2)..<(start + 26)].allSatisfy(isLetterOrDigit)
         }
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || HTTPURLParts.isDigit(byte) }
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { byte.isASCIILetter || byte.isASCIIDigit }
 }

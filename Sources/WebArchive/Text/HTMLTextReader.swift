@@ -289,7 +289,4 @@ struct TextLines {
 extension UInt8 {
     /// WHATWG Infra §4.6: ASCII whitespace.
     var isHTMLSpace: Bool { self == 0x20 || self == 0x0A || self == 0x09 || self == 0x0D || self == 0x0C }
-    var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
-    var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
-    var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

@@ -40,7 +40,7 @@ package struct URLFilter: Sendable, Hashable {
             let hundreds = Int(first - 0x30) * 100
             return hundreds...hundreds + 99
         }
-        guard text.utf8.allSatisfy(HTTPURLParts.isDigit) else { return nil }
+        guard text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int(text).map { $0...$0 }
     }
 }

@@ -59,7 +59,7 @@ public struct CaptureQuery: Sendable, Hashable {
         guard let first = scheme.first, first.isASCII, first.isLetter, !scheme.contains(".") else {
             return "http://\(url)"
         }
-        let port = url[colon...].utf8.dropFirst().prefix { HTTPURLParts.isDigit($0) }
+        let port = url[colon...].utf8.dropFirst().prefix(while: \.isASCIIDigit)
         let rest = url[colon...].utf8.dropFirst(1 + port.count)
         let isPort = !port.isEmpty && (rest.first.map { "/?".utf8.contains($0) } ?? true)
         return isPort ? "http://\(url)" : url
