@@ -43,9 +43,13 @@ struct FuzzyRules: Sendable {
 
     /// - Throws: `badJSON` if a rule doesn't have the documented format.
     init(json bytes: [UInt8]) throws(WebArchiveError) {
-        let json = try JSONValue.parseObject(bytes, file: "fuzzy-rules.json", limits: .standard)
+        var written: [JSONValue] = []
+        try JSONScanner.readDescription(bytes, file: "fuzzy-rules.json", limits: .standard) {
+            (scanner, key) throws(JSONProblem) in
+            if key == "rules" { written = try scanner.value().array ?? [] } else { try scanner.skipValue() }
+        }
         var rules: [Rule] = []
-        for (position, rule) in (json["rules"]?.array ?? []).enumerated() {
+        for (position, rule) in written.enumerated() {
             do throws(RegularExpression.Problem) {
                 guard let made = try Rule(rule) else {
                     throw RegularExpression.Problem(what: "it is incomplete")

@@ -145,9 +145,7 @@ struct JSONScanner {
         case UInt8(ascii: "{"):
             try object { (scanner, _) throws(JSONProblem) in try scanner.skipValue() }
         case UInt8(ascii: "["):
-            try enter("[")
-            if try leaves("]") { return }
-            repeat { try skipValue() } while try !closes("]")
+            try elements { (scanner) throws(JSONProblem) in try scanner.skipValue() }
         default: _ = try value()
         }
     }
@@ -219,9 +217,7 @@ struct JSONScanner {
         case UInt8(ascii: "{"):
             try object { (scanner, key) throws(JSONProblem) in try scanner.eachLeaf(named: key, body) }
         case UInt8(ascii: "["):
-            try enter("[")
-            if try leaves("]") { return }
-            repeat { try eachLeaf(named: name, body) } while try !closes("]")
+            try elements { (scanner) throws(JSONProblem) in try scanner.eachLeaf(named: name, body) }
         default:
             switch try value() {
             case .string(let text): body(name, text)
@@ -255,9 +251,7 @@ extension JSONScanner {
 
     private mutating func arrayValue() throws(JSONProblem) -> JSONValue {
         var values: [JSONValue] = []
-        try enter("[")
-        if try leaves("]") { return .array([]) }
-        repeat { values.append(try value()) } while try !closes("]")
+        try elements { (scanner) throws(JSONProblem) in values.append(try scanner.value()) }
         return .array(values)
     }
 

@@ -71,21 +71,6 @@ enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Parses a JSON text that must be an object.
-    ///
-    /// - Throws: `badJSON` with the position of the first error.
-    static func parseObject(_ bytes: [UInt8], file: String, limits: Limits) throws(WebArchiveError) -> JSONValue {
-        do throws(JSONProblem) {
-            let json = try parse(bytes, depthMax: limits.jsonDepthMax)
-            guard case .object = json else { throw JSONProblem(offset: 0, what: "it isn't an object") }
-            return json
-        } catch {
-            throw WebArchiveError(
-                code: .badJSON, problem: "the file isn't JSON: \(error.what)", file: file, offset: UInt64(error.offset)
-            )
-        }
-    }
-
     /// Parses a JSON text. RFC 8259.
     static func parse(_ bytes: [UInt8], depthMax: Int) throws(JSONProblem) -> JSONValue {
         var scanner = JSONScanner(bytes, depthMax: depthMax)
