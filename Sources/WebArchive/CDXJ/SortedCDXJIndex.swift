@@ -139,10 +139,6 @@ enum CDXJCursor {
 extension CDXJEntry {
     /// Returns the entry of a line, or `nil` if the line isn't valid.
     static func parsed(_ line: [UInt8], limits: Limits) -> CDXJEntry? {
-        do throws(CDXJProblem) {
-            return try CDXJEntry(line: line, depthMax: limits.jsonDepthMax)
-        } catch {
-            return nil
-        }
+        try? CDXJEntry(line: line, depthMax: limits.jsonDepthMax)
     }
 }

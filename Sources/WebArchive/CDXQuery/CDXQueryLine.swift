@@ -92,11 +92,7 @@ struct CDXQueryLine {
         let content = token.dropFirst().dropLast()
         guard content.contains(UInt8(ascii: "\\")) else { return Array(content) }
         var scanner = JSONScanner(Array(token), depthMax: 1)
-        do throws(JSONProblem) {
-            return Array(try scanner.string().utf8)
-        } catch {
-            // The initializer has checked that the token is a string.
-            return Array(content)
-        }
+        // The initializer has checked that the token is a string.
+        return (try? scanner.string()).map { Array($0.utf8) } ?? Array(content)
     }
 }

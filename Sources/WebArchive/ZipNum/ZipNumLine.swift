@@ -37,7 +37,7 @@ struct ZipNumLine: Sendable, Hashable {
     /// Returns the name of the gzipped index in a `!meta` line.
     static func filename(inHeader line: [UInt8]) -> String? {
         guard line.starts(with: "!meta".utf8), let start = line.firstIndex(of: UInt8(ascii: "{")),
-            case .success(let value) = parsed(line[start...])
+            let value = try? JSONValue.parse(Array(line[start...]), depthMax: depthMax)
         else { return nil }
         return value["filename"]?.string
     }
@@ -54,17 +54,11 @@ struct ZipNumLine: Sendable, Hashable {
     private static func json(_ line: [UInt8]) -> Place? {
         let key = CDXJLine.sortKey(of: line[...])
         guard let start = line[key.endIndex...].firstIndex(of: UInt8(ascii: "{")),
-            case .success(let value) = parsed(line[start...]), let offset = value["offset"]?.unsigned,
-            let length = value["length"]?.unsigned
+            let value = try? JSONValue.parse(Array(line[start...]), depthMax: depthMax),
+            let offset = value["offset"]?.unsigned, let length = value["length"]?.unsigned
         else { return nil }
         return (offset, length, value["filename"]?.string, value["digest"]?.string.flatMap { WARCDigest($0) })
     }
 
-    private static func parsed(_ text: ArraySlice<UInt8>) -> Result<JSONValue, JSONProblem> {
-        do throws(JSONProblem) {
-            return .success(try JSONValue.parse(Array(text), depthMax: 8))
-        } catch {
-            return .failure(error)
-        }
-    }
+    private static let depthMax = 8
 }
