@@ -215,13 +215,7 @@ private struct ZIPDirectoryParser {
     let bytes: [UInt8]
     let end: ZIPEndRecord
     let file: String
-    private var position = 0
-
-    init(bytes: [UInt8], end: ZIPEndRecord, file: String) {
-        self.bytes = bytes
-        self.end = end
-        self.file = file
-    }
+    var position = 0
 
     mutating func entries() throws(WebArchiveError) -> [ZIPEntry] {
         var entries: [ZIPEntry] = []

@@ -38,7 +38,7 @@ struct ZIPEndRecord: Sendable, Hashable {
             }
         }
         if let firstProblem { throw firstProblem }
-        throw try ZIPSniffer.explainMissingEndRecord(of: source)
+        throw try explainMissing(in: source)
     }
 
     private static func parse(
@@ -120,9 +120,9 @@ struct ZIPEndRecord: Sendable, Hashable {
     }
 }
 
-/// Explains what a file is that isn't a complete ZIP.
-enum ZIPSniffer {
-    static func explainMissingEndRecord(of source: any ByteSource) throws(WebArchiveError) -> WebArchiveError {
+extension ZIPEndRecord {
+    /// Explains what a file is that isn't a complete ZIP.
+    private static func explainMissing(in source: any ByteSource) throws(WebArchiveError) -> WebArchiveError {
         let head = try source.read(at: 0, count: Int(min(source.size, 4096)))
         func notZIP(_ problem: String, hint: String? = nil) -> WebArchiveError {
             WebArchiveError(code: .notZIP, problem: problem, file: source.name, hint: hint)
