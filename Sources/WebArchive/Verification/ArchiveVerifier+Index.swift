@@ -99,7 +99,8 @@ extension ArchiveVerifier {
         return list
     }
 
-    private func readable<Value>(_ value: @autoclosure () throws(WebArchiveError) -> Value?) throws -> Value? {
+    /// Returns a value; `nil` if what it's read from is damaged.
+    func readable<Value>(_ value: @autoclosure () throws(WebArchiveError) -> Value?) throws -> Value? {
         do throws(WebArchiveError) {
             return try value()
         } catch {

@@ -244,12 +244,7 @@ package final class ArchiveVerifier {
 
     /// Returns the URL of a record; `nil` if it has none, or can't be read.
     private func url(at offset: UInt64, of entry: ZIPEntry) throws -> String? {
-        do throws(WebArchiveError) {
-            return try WARCReader(entry: entry, of: wacz.directory).record(at: offset).targetURI
-        } catch {
-            if error.code == .io { throw error }
-            return nil
-        }
+        try readable(WARCReader(entry: entry, of: wacz.directory).record(at: offset).targetURI)
     }
 
     // Pages -------------------------------------------------------------------------------------------------------

@@ -71,7 +71,8 @@ public final class CaptureReader {
         }
         current = .index(
             CDXJSequentialReader(
-                try wacz.textStream(of: entry, from: counted), file: entry.name, limits: wacz.limits))
+                WACZFile.textStream(of: entry, from: counted, limits: wacz.limits), file: entry.name,
+                limits: wacz.limits))
         return true
     }
 

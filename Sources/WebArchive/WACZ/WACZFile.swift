@@ -188,15 +188,11 @@ public struct WACZFile: Sendable {
 
     /// Returns the text of an index or page list within limits, decompressed if its name or first bytes indicate gzip.
     func textStream(of entry: ZIPEntry) throws(WebArchiveError) -> any ByteStream {
-        try textStream(of: entry, from: directory.stream(of: entry))
+        Self.textStream(of: entry, from: try directory.stream(of: entry), limits: limits)
     }
 
     /// Returns the text of an index or page list from an open stream of the entry.
-    func textStream(of entry: ZIPEntry, from stream: any ByteStream) throws(WebArchiveError) -> any ByteStream {
-        Self.bounded(stream, entry, limits)
-    }
-
-    private static func bounded(_ stream: any ByteStream, _ entry: ZIPEntry, _ limits: Limits) -> any ByteStream {
+    static func textStream(of entry: ZIPEntry, from stream: any ByteStream, limits: Limits) -> any ByteStream {
         let isGzip = entry.name.lowercased().hasSuffix(".gz")
         let text = isGzip ? GzipStream(stream) : stream
         guard isGzip || entry.method == .deflated else { return text }
@@ -234,7 +230,7 @@ extension WACZFile {
                 .warning, "datapackage-legacy", "The archive uses a layout from before WACZ 1.0.",
                 at: entry.name,
                 consequence: "Other programs may refuse it, and it has no hashes to verify.")
-            let text = bounded(try directory.stream(of: entry), entry, limits)
+            let text = textStream(of: entry, from: try directory.stream(of: entry), limits: limits)
             return try DataPackage.parseLegacy(text, limits: limits)
         }
         log.add(

@@ -62,19 +62,15 @@ public struct WARCDigest: Sendable, Hashable {
     }
 
     private static func hexDecoded(_ text: Substring) -> [UInt8]? {
-        let digits = text.utf8
+        let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            guard let value = digit.hexadecimalValue else { return nil }
-            if let upper = high {
-                decoded.append(upper << 4 | value)
-                high = nil
-            } else {
-                high = value
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[place].hexadecimalValue, let low = digits[place + 1].hexadecimalValue else {
+                return nil
             }
+            decoded.append(high << 4 | low)
         }
         return decoded
     }
