@@ -141,22 +141,12 @@ private struct JSONMembers {
 
     mutating func append(_ name: String, text: ArraySlice<UInt8>) {
         start(name)
-        appendQuoted(text)
-    }
-
-    private mutating func appendQuoted(_ text: some Collection<UInt8>) {
-        guard text.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
-            bytes.append(UInt8(ascii: "\""))
-            bytes += text
-            bytes.append(UInt8(ascii: "\""))
-            return
-        }
-        bytes += JSONText.quoted(String(decoding: text, as: UTF8.self)).utf8
+        JSONText.appendQuoted(text, to: &bytes)
     }
 
     private mutating func start(_ name: String) {
         if bytes.count > 1 { bytes += ", ".utf8 }
-        appendQuoted(name.utf8)
+        JSONText.appendQuoted(name.utf8, to: &bytes)
         bytes += ": ".utf8
     }
 }

@@ -22,8 +22,13 @@ package enum JSONText {
     }
 
     /// Adds a text in UTF-8 as a JSON string.
-    static func appendQuoted(_ text: some Sequence<UInt8>, to json: inout [UInt8]) {
+    static func appendQuoted(_ text: some Collection<UInt8>, to json: inout [UInt8]) {
         json.append(UInt8(ascii: "\""))
+        defer { json.append(UInt8(ascii: "\"")) }
+        guard text.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
+            json += text
+            return
+        }
         for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -33,7 +38,6 @@ package enum JSONText {
             default: json.append(byte)
             }
         }
-        json.append(UInt8(ascii: "\""))
     }
 
     /// Returns the same JSON with DEL, C1 controls, bidi controls, U+2028 and U+2029 escaped as `\uXXXX`.
