@@ -161,37 +161,32 @@ enum TextEncodingGuess {
 
     static func encoding(of bytes: [UInt8]) -> TextEncoding {
         let text = withoutMarkup(bytes)
-        let name = multibyte(text) ?? (isHardlyLatin(bytes) ? cyrillic(text) : "CP1252")
-        return TextEncoding(label: labels[name] ?? "windows-1252") ?? .windows1252
+        let label = multibyte(text) ?? (isHardlyLatin(bytes) ? cyrillic(text) : "windows-1252")
+        return TextEncoding(label: label) ?? .windows1252
     }
 
-    private static let labels = [
-        "CP932": "shift_jis", "EUC-JP": "euc-jp", "CP949": "euc-kr", "GB18030": "gb18030", "BIG5": "big5",
-        "CP1251": "windows-1251", "KOI8-R": "koi8-r", "CP866": "ibm866", "CP1252": "windows-1252",
-    ]
-
-    /// Returns an encoding of East Asia if nearly all bytes outside ASCII form its pairs.
+    /// Returns the label of an encoding of East Asia if nearly all bytes outside ASCII form its pairs.
     private static func multibyte(_ text: [UInt8]) -> String? {
         let (shiftJIS, kana) = pairs(text, isLead: { (0x81...0x9F).contains($0) || (0xE0...0xFC).contains($0) }) {
             ((0x40...0x7E).contains($1) || (0x80...0xFC).contains($1), $0 == 0x82 && $1 >= 0x9F || $0 == 0x83)
         }
-        if shiftJIS > 0.97, kana > 0.15 { return "CP932" }
+        if shiftJIS > 0.97, kana > 0.15 { return "shift_jis" }
         let (euc, japanese) = pairs(text, isLead: { (0xA1...0xFE).contains($0) }) {
             ((0xA1...0xFE).contains($1), $0 == 0xA4 || $0 == 0xA5)
         }
         if euc > 0.97 {
-            if japanese > 0.15 { return "EUC-JP" }
+            if japanese > 0.15 { return "euc-jp" }
             let (_, hangul) = pairs(text, isLead: { (0xA1...0xFE).contains($0) }) {
                 ((0xA1...0xFE).contains($1), (0xB0...0xC8).contains($0))
             }
-            return hangul > 0.85 ? "CP949" : "GB18030"
+            return hangul > 0.85 ? "euc-kr" : "gb18030"
         }
         let (big5, common) = pairs(text, isLead: { (0xA1...0xF9).contains($0) }) {
             ((0x40...0x7E).contains($1) || (0xA1...0xFE).contains($1), (0xA1...0xC6).contains($0))
         }
-        if big5 > 0.97, common > 0.7 { return "BIG5" }
+        if big5 > 0.97, common > 0.7 { return "big5" }
         let (gbk, _) = pairs(text, isLead: { (0x81...0xFE).contains($0) }) { ($1 >= 0x40 && $1 != 0x7F, false) }
-        return gbk > 0.99 ? "GB18030" : nil
+        return gbk > 0.99 ? "gb18030" : nil
     }
 
     /// Returns the share of pairs that are valid, and the share of those that are typical.
@@ -216,13 +211,13 @@ enum TextEncodingGuess {
         return all < 8 ? (0, 0) : (valid / all, typical / max(valid, 1))
     }
 
-    /// Most letters are lower case; each encoding has those in another place.
+    /// Returns the label of a Cyrillic encoding. Most letters are lower case; each encoding has those in another place.
     private static func cyrillic(_ text: [UInt8]) -> String {
         let windows = text.count { (0xE0...0xFF).contains($0) }
         let koi8 = text.count { (0xC0...0xDF).contains($0) }
         let dos = text.count { (0xA0...0xAF).contains($0) || (0x80...0x9F).contains($0) }
-        if dos > windows, dos > koi8 { return "CP866" }
-        return koi8 > windows ? "KOI8-R" : "CP1251"
+        if dos > windows, dos > koi8 { return "ibm866" }
+        return koi8 > windows ? "koi8-r" : "windows-1251"
     }
 
     private static func withoutMarkup(_ bytes: [UInt8]) -> [UInt8] {
