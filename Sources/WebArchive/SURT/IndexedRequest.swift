@@ -116,12 +116,7 @@ public enum IndexedRequest {
     private static func encoded(_ pairs: [(String, String)]) -> String {
         func escape(_ text: String) -> String {
             let bytes = PercentEncoding.encoded(text.utf8) { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39,
-                    UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), 0x20:
-                    true
-                default: false
-                }
+                byte.isASCIILetter || byte.isASCIIDigit || "-._ ".utf8.contains(byte)
             }
             return String(decoding: bytes.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
         }
