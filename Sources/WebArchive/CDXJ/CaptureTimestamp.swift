@@ -134,11 +134,8 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
             self.init(millisecondsSince1970: count > 10 ? number : number * 1000)
             return
         }
-        if let value = CaptureTimestamp(digits: text) ?? CaptureTimestamp(rfc3339: text) {
-            self = value
-            return
-        }
-        return nil
+        guard let value = CaptureTimestamp(digits: text) ?? CaptureTimestamp(rfc3339: text) else { return nil }
+        self = value
     }
 
     private init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int) {
@@ -204,11 +201,7 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
 }
 
 extension CaptureTimestamp {
-    private typealias Parts = (
-        year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int
-    )
-
-    private var parts: Parts {
+    private var parts: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int) {
         let (day, inDay) = millisecondsSince1970.floored(by: 86_400_000)
         let date = CalendarDay(number: Int(day))
         let seconds = Int(inDay / 1000)

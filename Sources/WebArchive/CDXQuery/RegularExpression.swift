@@ -1,8 +1,6 @@
 #if WITH_RE2
 import RE2Shim
-#endif
 
-#if WITH_RE2
 /// A regular expression in RE2 syntax. Matching takes linear time for every pattern.
 ///
 /// Source: https://github.com/google/re2/wiki/Syntax. Like Perl, but without back references and look-around, which

@@ -200,13 +200,10 @@ extension WACZFile {
             }
             // Prefers pages to redirects and errors.
             if let status = entry.status, status >= 300 { score -= 0.5 }
-            if let kept = best {
-                guard score > kept.score || score == kept.score && moment.isBetter(than: kept.time, for: time)
-                else {
-                    continue
-                }
+            let isBetter = best.map { kept in
+                score > kept.score || score == kept.score && moment.isBetter(than: kept.time, for: time)
             }
-            best = (entry, score, moment)
+            if isBetter ?? true { best = (entry, score, moment) }
         }
         return best?.entry
     }

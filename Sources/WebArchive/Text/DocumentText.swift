@@ -100,7 +100,10 @@ package struct DocumentText {
     private func readBytes(
         bytesLeft: inout UInt64, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let stream = try openDecodedBody()
+        guard let codings else {
+            throw WebArchiveError(code: .unsupported, problem: "its content coding is unknown", file: name)
+        }
+        let stream = ContentDecoder.decode(try openBody(), codings)
         let limit = bytesLeft
         try stream.forEachChunk(chunkBytesMax: Self.pieceBytes) { chunk in
             guard UInt64(chunk.count) <= bytesLeft else {
@@ -130,14 +133,6 @@ package struct DocumentText {
         }
         if converter == nil { try begin() }
         if let rest = converter?.finish(), !rest.isEmpty { try body(rest) }
-    }
-
-    /// Opens the body with its content codings undone.
-    private func openDecodedBody() throws(WebArchiveError) -> any ByteStream {
-        guard let codings else {
-            throw WebArchiveError(code: .unsupported, problem: "its content coding is unknown", file: name)
-        }
-        return ContentDecoder.decode(try openBody(), codings)
     }
 
     private static let pieceBytes = 64 << 10

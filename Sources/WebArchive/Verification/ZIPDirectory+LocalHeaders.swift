@@ -17,14 +17,10 @@ extension ZIPDirectory {
             if header.uint16(at: 4) != entry.versionNeeded { differing.append("version") }
             if header.uint16(at: 6) != entry.flags { differing.append("flags") }
             if header.uint32(at: 10) != entry.modified { differing.append("time") }
-            if entry.flags & 0x0008 == 0, !isSame(header.uint32(at: 14), UInt64(entry.crc32)) {
-                differing.append("CRC-32")
-            }
-            if entry.flags & 0x0008 == 0, !isSame(header.uint32(at: 18), entry.compressedSize) {
-                differing.append("size")
-            }
-            if entry.flags & 0x0008 == 0, !isSame(header.uint32(at: 22), entry.uncompressedSize) {
-                differing.append("original size")
+            if entry.flags & 0x0008 == 0 {
+                if !isSame(header.uint32(at: 14), UInt64(entry.crc32)) { differing.append("CRC-32") }
+                if !isSame(header.uint32(at: 18), entry.compressedSize) { differing.append("size") }
+                if !isSame(header.uint32(at: 22), entry.uncompressedSize) { differing.append("original size") }
             }
             guard !differing.isEmpty else { continue }
             log.add(

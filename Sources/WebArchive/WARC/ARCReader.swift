@@ -101,7 +101,7 @@ final class ARCReader {
         let block = WARCBlockReader(
             content, length: header.length, file: input.name, recordOffset: offset, checksEnd: false)
         try body(header, block)
-        try block.forEachChunk { _ in true }
+        try block.forEachPiece { _ in }
     }
 
     /// Skips to the next byte that may start a record: a gzip member, or a line that is a header.

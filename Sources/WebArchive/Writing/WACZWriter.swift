@@ -82,10 +82,7 @@ public final class WACZWriter {
     ///   - contents: The contents.
     public func addFile(_ path: String, _ contents: any ByteSource) throws {
         try add(path, sizeMax: contents.size) { entry in
-            try SourceStream(contents).forEachChunk {
-                try entry.write($0)
-                return true
-            }
+            try SourceStream(contents).forEachPiece { bytes throws(WebArchiveError) in try entry.write(bytes) }
         }
     }
 
@@ -130,9 +127,8 @@ public final class WACZWriter {
     package func source(of entry: ZIPEntry, in wacz: WACZFile) throws -> any ByteSource {
         if entry.method == .stored { return try wacz.directory.bytes(of: entry) }
         let copy = try TemporaryFile(in: folder)
-        try wacz.directory.stream(of: entry).forEachChunk {
-            try copy.output.write($0)
-            return true
+        try wacz.directory.stream(of: entry).forEachPiece { bytes throws(WebArchiveError) in
+            try copy.output.write(bytes)
         }
         return try copy.finish(name: wacz.directory.path(of: entry))
     }
