@@ -44,7 +44,7 @@ final class CDXMergedLines {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
                     if closesArchives {
-                        while let line = try searched(reader, wacz) { try sorter.add(line + Self.mark(number)) }
+                        while let line = try searched(reader, wacz) { try sorter.add(line, source: number) }
                         continue
                     }
                     // Only `self` uses the merge, so the reader can't outlive it.
@@ -53,21 +53,10 @@ final class CDXMergedLines {
                     }
                 }
             } else {
-                try scan(wacz, source: number, into: &sorter)
+                try sorter.addLines(of: wacz, source: number, progress) { matcher.accepts($0, line: $1) }
             }
         }
-        let sorted = try sorter.sorted()
-        try merge.add { () throws(WebArchiveError) in try sorted.next().map { Self.unmarked($0.bytes[...]) } }
-    }
-
-    private func scan(_ wacz: WACZFile, source: Int, into sorter: inout CDXJSorter) throws(WebArchiveError) {
-        let reader = wacz.makeCaptureReader()
-        let mark = Self.mark(source)
-        while let (entry, _) = try reader.next() {
-            try progress.step()
-            let line = entry.canonicalLine(from: reader.lastLine)
-            if matcher.accepts(entry, line: line) { try sorter.add(line + mark) }
-        }
+        try merge.add(sorter.sortedWithSources())
     }
 
     private func searched(_ lines: CDXJRangeReader, _ wacz: WACZFile) throws(WebArchiveError) -> [UInt8]? {
@@ -84,13 +73,39 @@ final class CDXMergedLines {
             throw error
         }
     }
+}
 
-    private static func mark(_ source: Int) -> [UInt8] { Array(" \(source)".utf8) }
+/// Lines with the position of their archive in the query at their end.
+extension CDXJSorter {
+    mutating func add(_ line: [UInt8], source: Int) throws(WebArchiveError) {
+        try add(line + Array(" \(source)".utf8))
+    }
 
-    /// Removes the archive's number from the end of a line.
-    static func unmarked(_ line: ArraySlice<UInt8>) -> CDXJMerge.Line {
+    /// Reads all index entries of an archive, and adds the canonical lines of those that are wanted.
+    mutating func addLines(
+        of wacz: WACZFile, source: Int, _ check: CancellationCheck, where isWanted: (CDXJEntry, [UInt8]) -> Bool
+    ) throws(WebArchiveError) {
+        let reader = wacz.makeCaptureReader()
+        let mark = Array(" \(source)".utf8)
+        while let (entry, _) = try reader.next() {
+            try check.step()
+            let line = entry.canonicalLine(from: reader.lastLine)
+            if isWanted(entry, line) { try add(line + mark) }
+        }
+    }
+
+    /// Returns a reader of all lines in order. Don't add lines afterwards.
+    mutating func sortedWithSources() throws(WebArchiveError) -> CDXJMerge.Reader {
+        let sorted = try sorted()
+        return { () throws(WebArchiveError) in try sorted.next().map { CDXJMerge.Line(withSource: $0.bytes[...]) } }
+    }
+}
+
+extension CDXJMerge.Line {
+    /// Creates a line from one that ends with the position of its archive.
+    init(withSource line: ArraySlice<UInt8>) {
         let space = line.lastIndex(of: 0x20) ?? line.endIndex
         let number = Int(String(decoding: line[space...].dropFirst(), as: UTF8.self))
-        return CDXJMerge.Line(bytes: Array(line[..<space]), source: number ?? 0)
+        self.init(bytes: Array(line[..<space]), source: number ?? 0)
     }
 }

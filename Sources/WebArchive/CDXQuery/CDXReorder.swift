@@ -65,14 +65,14 @@ struct CDXReorder {
         }
         if sorted == nil { sorted = try sorter.sorted() }
         guard let line = try sorted?.next() else { return nil }
-        return CDXMergedLines.unmarked(line.bytes.dropFirst(Self.rankBytes))
+        return CDXJMerge.Line(withSource: line.bytes.dropFirst(Self.rankBytes))
     }
 
     private static let rankBytes = 34
 
     private mutating func spill(_ line: CDXJMerge.Line, _ rank: Rank) throws(WebArchiveError) {
         // The sort key ends at the first of two spaces, as no digit follows.
-        try sorter.add(Array("\(rank.digits)  ".utf8) + line.bytes + Array(" \(line.source)".utf8))
+        try sorter.add(Array("\(rank.digits)  ".utf8) + line.bytes, source: line.source)
     }
 
     private mutating func sortKept() {

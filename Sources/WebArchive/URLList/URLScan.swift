@@ -179,16 +179,15 @@ extension URLScan {
             if let opened = try wacz.searchable(needsSURTs: needsSURTs) {
                 for index in opened.indexes { readers.append(search(index, of: wacz, source: number)) }
             } else {
-                var lines = sorter ?? CDXJSorter(folder: temporaryFolder, limits: limits)
-                sorter = nil
-                try sort(wacz, source: number, into: &lines)
-                sorter = lines
+                if sorter == nil { sorter = CDXJSorter(folder: temporaryFolder, limits: limits) }
+                try sorter?.addLines(of: wacz, source: number, check) { entry, bytes in
+                    let line = CDXJLine(position: .init(file: 0, offset: 0), bytes: bytes)
+                    return !Self.key(of: line).lexicographicallyPrecedes(start.key) && matcher.mayMatch(line)
+                        && matcher.matches(scanned: entry, line: line, limits: limits)
+                }
             }
         }
-        if let lines = try sorter?.sorted() {
-            let next = { () throws(WebArchiveError) in try lines.next().map { CDXMergedLines.unmarked($0.bytes[...]) } }
-            readers.append(Reader(next: next))
-        }
+        if let next = try sorter?.sortedWithSources() { readers.append(Reader(next: next)) }
         for turn in readers.indices { readers[turn].key = start.key[...] }
     }
 
@@ -204,22 +203,6 @@ extension URLScan {
                 self?.foundFault = error.isIndexFault
                 throw error
             }
-        }
-    }
-
-    /// Adds the matching lines of an archive from the start position on, marked with the archive's number.
-    private func sort(_ wacz: WACZFile, source: Int, into sorter: inout CDXJSorter) throws(WebArchiveError) {
-        let reader = wacz.makeCaptureReader()
-        let mark = Array(" \(source)".utf8)
-        while let (entry, _) = try reader.next() {
-            try check.step()
-            let line = CDXJLine(
-                position: .init(file: 0, offset: 0), bytes: entry.canonicalLine(from: reader.lastLine))
-            let key = Self.key(of: line)
-            guard !key.lexicographicallyPrecedes(start.key), matcher.mayMatch(line),
-                matcher.matches(scanned: entry, line: line, limits: limits)
-            else { continue }
-            try sorter.add(line.bytes + mark)
         }
     }
 }
