@@ -161,22 +161,16 @@ public enum SURT {
         /// Returns variants of the form that only a few indexers use, if they differ for a URL.
         func rareVariants(for parts: HTTPURLParts) -> [Form] {
             guard !parts.isUsual else { return [] }
-            var variants: [Form] = []
-            for sortsQuery in [true, false] {
-                for lowersPath in [true, false] {
-                    var variant = self
-                    variant.sortsQuery = sortsQuery
-                    variant.lowersPath = lowersPath
-                    variants.append(variant)
-                }
+            func variant(_ change: (inout Form) -> Void) -> Form {
+                var form = self
+                change(&form)
+                return form
             }
-            var other = self
-            other.reversesIPAddress = false
-            variants.append(other)
-            other = self
-            other.usesUnicodeHost = true
-            variants.append(other)
-            return variants
+            return [
+                self, variant { $0.lowersPath = false }, variant { $0.sortsQuery = false },
+                variant { ($0.sortsQuery, $0.lowersPath) = (false, false) },
+                variant { $0.reversesIPAddress = false }, variant { $0.usesUnicodeHost = true },
+            ]
         }
     }
 
