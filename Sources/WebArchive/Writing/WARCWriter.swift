@@ -149,13 +149,7 @@ public final class WARCWriter {
         var bytes = Array(SHA256.hash(data: Array(contents.joined(separator: "\n").utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let hex = bytes.hexadecimal
-        var parts: [Substring] = []
-        var rest = hex[...]
-        for length in [8, 4, 4, 4, 12] {
-            parts.append(rest.prefix(length))
-            rest = rest.dropFirst(length)
-        }
+        let parts = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { bytes[$0].hexadecimal }
         return "<urn:uuid:\(parts.joined(separator: "-"))>"
     }
 
