@@ -56,7 +56,8 @@ extension WACZFile {
         except distinct: DistinctCaptures? = nil, _ check: CancellationCheck
     ) throws(WebArchiveError) {
         if distinct == nil, let times = try captureTimes(matching: matcher, check) {
-            return times.add(to: &histogram)
+            for time in times.all { histogram.add(time) }
+            return
         }
         let search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: true, check: check)
         histogram = try search.gather(into: histogram) { found, line in

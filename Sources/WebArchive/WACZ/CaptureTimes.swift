@@ -1,9 +1,9 @@
 /// The times of all captures of a URL in one archive. With them, most of its index lines needn't be read again.
 struct CaptureTimes: Sendable {
     /// In order, at least one.
-    private let times: [CaptureTimestamp]
+    let all: [CaptureTimestamp]
     /// The size in memory.
-    var byteCount: Int { times.count * MemoryLayout<CaptureTimestamp>.stride }
+    var byteCount: Int { all.count * MemoryLayout<CaptureTimestamp>.stride }
 
     /// The number of captures of a URL for which times are kept. With fewer, reading them again is as fast.
     static let kept = 1000...1_000_000
@@ -11,29 +11,15 @@ struct CaptureTimes: Sendable {
     /// Returns `nil` if it isn't worth keeping that many times.
     init?(_ times: [CaptureTimestamp]) {
         guard Self.kept.contains(times.count) else { return nil }
-        self.times = times.sorted()
+        all = times.sorted()
     }
 
     /// Returns the positions of the captures closest to a position, at least `reach` on each side, if there are as many.
     /// Captures of one time stay together.
     func positions(around center: Int, reach: Int) -> Range<Int> {
-        let (low, high) = (max(0, center - reach), min(times.count, center + reach))
+        let (low, high) = (max(0, center - reach), min(all.count, center + reach))
         guard low < high else { return low..<low }
-        return first { $0 >= times[low] }..<first { $0 > times[high - 1] }
-    }
-
-    /// Returns the number of captures before the first for which a condition holds, which then holds for all others.
-    func first(where condition: (CaptureTimestamp) -> Bool) -> Int {
-        times.partition(condition)
-    }
-
-    var count: Int { times.count }
-
-    subscript(position: Int) -> CaptureTimestamp { times[position] }
-
-    /// Adds all times to a histogram.
-    func add(to histogram: inout CaptureHistogram) {
-        for time in times { histogram.add(time) }
+        return all.partition { $0 >= all[low] }..<all.partition { $0 > all[high - 1] }
     }
 }
 
@@ -85,10 +71,11 @@ extension WACZFile {
         _ search: CaptureSearch, at time: CaptureTimestamp?, where condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CDXJEntry? {
         guard try searchable() != nil,
-            let times = captureIndex.times(of: search.matcher.url)
+            let known = captureIndex.times(of: search.matcher.url)
         else { return nil }
-        let center = time.map { wanted in times.first { $0 >= wanted } } ?? times.count
-        let near = times.positions(around: center, reach: Self.closestReach)
+        let times = known.all
+        let center = time.map { wanted in times.partition { $0 >= wanted } } ?? times.count
+        let near = known.positions(around: center, reach: Self.closestReach)
         var search = search
         search.span = times[near.lowerBound]...times[near.upperBound - 1]
         guard let found = try closest(search, at: time, where: condition), let moment = found.captureTime else {

@@ -48,17 +48,18 @@ package struct CaptureWindow: Sendable {
 
     /// Counts the captures of an archive that can't be in the window, without adding them.
     ///
-    /// - Parameter times: The times of all captures of the URL in the archive.
+    /// - Parameter known: The times of all captures of the URL in the archive.
     /// - Returns: The span of the captures that still have to be added; `nil` if there are none.
-    mutating func skip(_ times: CaptureTimes) -> ClosedRange<CaptureTimestamp>? {
+    mutating func skip(_ known: CaptureTimes) -> ClosedRange<CaptureTimestamp>? {
+        let times = known.all
         let center =
             switch span {
             case .first: 0
-            case .around(let moment): moment.map { moment in times.first { $0 >= moment } } ?? times.count
-            case .before(let moment): times.first { $0 >= moment }
-            case .after(let moment): times.first { $0 > moment }
+            case .around(let moment): moment.map { moment in times.partition { $0 >= moment } } ?? times.count
+            case .before(let moment): times.partition { $0 >= moment }
+            case .after(let moment): times.partition { $0 > moment }
             }
-        let near = times.positions(around: center, reach: limit + momentMax + 1)
+        let near = known.positions(around: center, reach: limit + momentMax + 1)
         total += times.count - near.count
         earlierCount += near.lowerBound
         return near.isEmpty ? nil : times[near.lowerBound]...times[near.upperBound - 1]
