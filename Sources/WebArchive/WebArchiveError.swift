@@ -77,4 +77,10 @@ extension WebArchiveError {
     var isDamage: Bool {
         [.truncated, .corruptZIP, .badJSON, .badRecord, .badGzip].contains(code)
     }
+
+    /// Returns the error for compressed data that expands far more than that of real archives.
+    static func expanding(_ compressed: UInt64, to size: String, file: String) -> WebArchiveError {
+        let problem = "\(ByteSize.text(compressed)) expand to \(size), far more than in real archives"
+        return WebArchiveError(code: .tooLarge, problem: problem, file: file)
+    }
 }

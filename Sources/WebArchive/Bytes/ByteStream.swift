@@ -101,9 +101,9 @@ final class BoundedStream: ByteStream {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         let count = try stream.read(into: buffer)
         total += UInt64(count)
-        guard total <= bytesMax else { throw tooLarge(ByteSize.text(bytesMax)) }
+        guard total <= bytesMax else { throw tooLarge("more than \(ByteSize.text(bytesMax))") }
         lines += Self.lineEnds(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        guard lines <= linesMax else { throw tooLarge("\(linesMax) lines") }
+        guard lines <= linesMax else { throw tooLarge("more than \(linesMax) lines") }
         return count
     }
 
@@ -116,10 +116,5 @@ final class BoundedStream: ByteStream {
         return lines
     }
 
-    private func tooLarge(_ bound: String) -> WebArchiveError {
-        WebArchiveError(
-            code: .tooLarge,
-            problem: "\(ByteSize.text(compressed)) expand to more than \(bound), far more than in real archives",
-            file: name)
-    }
+    private func tooLarge(_ size: String) -> WebArchiveError { .expanding(compressed, to: size, file: name) }
 }

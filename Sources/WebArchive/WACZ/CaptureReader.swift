@@ -104,10 +104,7 @@ public final class CaptureReader {
     }
 
     private func tooLarge(_ entry: ZIPEntry, _ size: String) -> WebArchiveError {
-        WebArchiveError(
-            code: .tooLarge,
-            problem: "\(ByteSize.text(entry.compressedSize)) expand to \(size), far more than in real archives",
-            file: wacz.directory.path(of: entry))
+        .expanding(entry.compressedSize, to: size, file: wacz.directory.path(of: entry))
     }
 
     private func nextRecord(
