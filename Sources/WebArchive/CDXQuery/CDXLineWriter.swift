@@ -1,14 +1,12 @@
 /// Formats lines in the output format of a query.
 struct CDXLineWriter {
-    /// Returns the replay URL for the name of an archive, a timestamp and a captured URL.
-    typealias MementoURL = (_ source: String, _ timestamp: String, _ url: String) -> String
-
     let query: CDXQuery
     let sourceNames: [String]
     /// Whether lines name their archive even if the query doesn't list that field.
     let namesSources: Bool
-    /// Makes the targets of links; if `nil`, links lead to the captured URLs, as in pywb without a replay prefix.
-    let mementoURL: MementoURL?
+    /// Returns the target of a link: the replay URL for the name of an archive, a timestamp and a captured URL. If `nil`, links
+    /// lead to the captured URLs, as in pywb without a replay prefix.
+    let mementoURL: ((_ source: String, _ timestamp: String, _ url: String) -> String)?
 
     /// Returns a line in the output format, without a line ending.
     func text(of line: CDXQueryLine) -> [UInt8] {

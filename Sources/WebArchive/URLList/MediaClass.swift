@@ -27,7 +27,7 @@ public enum MediaClass: String, Sendable, Hashable, Codable, CaseIterable {
         case "font": self = .font
         case "text": self = Self.ofText(subtype)
         case "application": self = Self.ofApplication(subtype)
-        default: self = subtype.hasSuffix("+json") ? .json : subtype.hasSuffix("+xml") ? .text : .other
+        default: self = Self.ofSuffix(subtype)
         }
     }
 
@@ -51,15 +51,12 @@ public enum MediaClass: String, Sendable, Hashable, Codable, CaseIterable {
         case "ogg": .audio
         case "mp4", "vnd.apple.mpegurl", "x-mpegurl", "dash+xml": .video
         case "vnd.ms-fontobject": .font
-        default:
-            if subtype.hasPrefix("font-") || subtype.hasPrefix("x-font-") {
-                .font
-            } else if subtype.hasSuffix("+json") {
-                .json
-            } else {
-                subtype.hasSuffix("+xml") ? .text : .other
-            }
+        default: subtype.hasPrefix("font-") || subtype.hasPrefix("x-font-") ? .font : ofSuffix(subtype)
         }
+    }
+
+    private static func ofSuffix(_ subtype: Substring) -> MediaClass {
+        subtype.hasSuffix("+json") ? .json : subtype.hasSuffix("+xml") ? .text : .other
     }
 
     private static func trimmed(_ text: String) -> Substring {

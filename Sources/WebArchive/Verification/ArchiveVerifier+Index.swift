@@ -113,7 +113,8 @@ extension ArchiveVerifier {
     private func urlHash(_ url: String) -> UInt64 { now.hasher.hash(SURT.key(for: url)) }
 
     private func compare(_ entry: CDXJEntry, at location: IndexLocation, with records: inout [ListedRecord]) throws {
-        guard let place = records.firstIndex(ofOffset: entry.offset, \.offset) else {
+        let place = records.partition({ $0.offset >= entry.offset })
+        guard place < records.count, records[place].offset == entry.offset else {
             now.result.captures.failed += 1
             noteNoRecord(for: entry, at: location)
             return
@@ -235,11 +236,5 @@ extension RandomAccessCollection where Index == Int {
             if isLater(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
-    }
-
-    /// Returns the index of the element with an offset, in a list sorted by it.
-    fileprivate func firstIndex(ofOffset offset: UInt64, _ path: KeyPath<Element, UInt64>) -> Int? {
-        let place = partition { $0[keyPath: path] >= offset }
-        return place < endIndex && self[place][keyPath: path] == offset ? place : nil
     }
 }
