@@ -78,9 +78,8 @@ extension FuzzyRules.Rule {
         default: return nil
         }
         arguments = json["arguments"]?.array?.compactMap { $0.array?.compactMap(\.string) } ?? []
-        ignore =
-            if let ignore = json["ignore"]?.string {
-                try RegularExpression(ignore, memoryMax: Limits.standard.queryPatternMemoryMax)
-            } else { nil }
+        ignore = try json["ignore"]?.string.map { (text) throws(RegularExpression.Problem) in
+            try RegularExpression(text, memoryMax: Limits.standard.queryPatternMemoryMax)
+        }
     }
 }

@@ -82,7 +82,6 @@ package enum JSONText {
     }
 
     private static func escape(_ scalar: UInt16) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return Array("\\u".utf8) + stride(from: 12, through: 0, by: -4).map { digits[Int(scalar >> UInt16($0)) & 0xF] }
+        Array("\\u\([UInt8(scalar >> 8), UInt8(scalar & 0xFF)].hexadecimal)".utf8)
     }
 }
