@@ -257,6 +257,9 @@ let package = Package(
         .executableTarget(
             name: "ReadArchive", dependencies: ["WebArchive"], path: "Examples/ReadArchive", packageAccess: false,
             swiftSettings: settings),
+        .executableTarget(
+            name: "TimeLookups", dependencies: ["WebArchive"], path: "Examples/TimeLookups", packageAccess: false,
+            swiftSettings: settings),
         .target(
             name: "FuzzReaders",
             dependencies: ["WebArchive", "ArchiveSignature", "ArchiveStore", "ReplayServer", "CZlib"] + captureReaders,

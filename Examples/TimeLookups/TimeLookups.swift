@@ -1,0 +1,52 @@
+// Looks captures up in an archive, and prints how many microseconds a lookup takes. Uses only the WebArchive library.
+//
+//     swift run --configuration release TimeLookups ARCHIVE.wacz <CAPTURES
+//
+// Each line of CAPTURES has a timestamp, a space and a URL. Each capture is looked up twice: `first`, and `again` when the
+// part of the index that has it was just read. The output is a JSON object with the median of both.
+
+import Foundation
+import WebArchive
+
+@main
+struct TimeLookups {
+    static func main() {
+        do {
+            guard CommandLine.arguments.count == 2 else { return print("usage: TimeLookups ARCHIVE.wacz <CAPTURES") }
+            let wacz = try WACZFile.open(path: CommandLine.arguments[1])
+            var (first, again): ([Duration], [Duration]) = ([], [])
+            while let line = readLine() {
+                let fields = line.split(separator: " ", maxSplits: 1).map(String.init)
+                guard fields.count == 2 else {
+                    throw InvalidLine(description: "this line has no timestamp and URL: \(line)")
+                }
+                first.append(try look(fields[1], fields[0], in: wacz))
+                again.append(try look(fields[1], fields[0], in: wacz))
+            }
+            print("{\"first\": \(median(first)), \"again\": \(median(again))}")
+        } catch {
+            print("error: \(error)")
+            exit(1)
+        }
+    }
+
+    struct InvalidLine: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Returns how long it took to find a capture.
+    static func look(_ url: String, _ timestamp: String, in wacz: WACZFile) throws -> Duration {
+        var found: CDXJEntry?
+        let time = try ContinuousClock().measure {
+            found = try wacz.closestCapture(toURL: url, at: CaptureTimestamp(digits: timestamp))
+        }
+        guard found?.timestamp == timestamp, found?.url == url else {
+            throw InvalidLine(description: "\(url) has no capture of \(timestamp)")
+        }
+        return time
+    }
+
+    static func median(_ times: [Duration]) -> Double {
+        times.isEmpty ? 0 : times.sorted()[times.count / 2] / .microseconds(1)
+    }
+}
