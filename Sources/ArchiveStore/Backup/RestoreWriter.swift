@@ -206,7 +206,9 @@ struct RestoreWriter {
     ) throws -> (examined: ExaminedArchive, index: IncomingIndex)? {
         do {
             let path = incoming.file.path
-            let examined = try ExaminedArchive(reading: path, name: incoming.originalName) {
+            let examined = try ExaminedArchive(
+                reading: FileByteSource(path: path, name: incoming.originalName), name: incoming.originalName
+            ) {
                 try progress(.checking(done: $0, total: $1))
             }
             let index = try IncomingIndex(for: examined, key: hash, owner: incoming.file, layout: layout) {

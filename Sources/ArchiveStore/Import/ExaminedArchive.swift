@@ -18,11 +18,12 @@ struct ExaminedArchive {
     ///   - progress: Called with the bytes of index and page lists that were read, and their total; throws to stop.
     /// - Throws: `StoreError` `refused` if the file can't be replayed.
     init(
-        reading path: String, name: String, opened: WACZFile? = nil, alsoFound: [Finding] = [], isStrict: Bool = false,
+        reading source: @autoclosure () throws -> any ByteSource, name: String, opened: WACZFile? = nil,
+        alsoFound: [Finding] = [], isStrict: Bool = false,
         progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
     ) throws {
         wacz = try StoreError.refusingDamage {
-            let file = try FileByteSource(path: path, name: name)
+            let file = try source()
             return try opened?.reading(from: file) ?? WACZFile.open(file)
         }
         var choice = MainPageChoice()

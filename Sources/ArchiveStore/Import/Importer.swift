@@ -25,18 +25,19 @@ struct Importer {
     /// - Parameter others: WARC files to pack into the same archive.
     /// - Throws: `StoreError`: `refused` if it can't be replayed, `noSpace`, `notFound`, `failed`.
     func importFile(at path: String, with others: [String] = [], mode: ImportMode) throws -> ImportResult {
-        if let files = try WARCImport([path] + others, importer: self) { return .archive(try files.run(mode: mode)) }
+        let source = try SourceFile(path, isMoved: mode == .move, in: layout)
+        let all = try [source] + others.map { try SourceFile($0, isMoved: mode == .move, in: layout) }
+        if let files = try WARCImport(all, importer: self) { return .archive(try files.run(mode: mode)) }
         do {
             switch mode {
-            case .copy: return .archive(try copyFile(at: path))
-            case .move: return .archive(try moveFile(at: path))
-            case .link: return .archive(try link(to: path))
+            case .copy: return .archive(try copy(source))
+            case .move: return .archive(try move(source))
+            case .link: return .archive(try link(to: source))
             }
         } catch let error as StoreError where error.code == .refused {
-            guard let package = try MultiWACZImport(at: path, source: Folder.resolved(path), importer: self) else {
-                throw error
-            }
-            return .multiWACZ(try package.run(mode: mode))
+            let package = try MultiWACZImport(source.file, source: source.reference.path, importer: self)
+            guard let package else { throw error }
+            return .multiWACZ(try package.run(source, mode: mode))
         }
     }
 
@@ -50,29 +51,29 @@ struct Importer {
 
     /// Imports a staging file: an archive, or several that become a collection.
     func finish(_ incoming: IncomingArchive) throws -> ImportResult {
-        if let files = try WARCImport([incoming.file.path], importer: self) {
+        if let files = try WARCImport([SourceFile(incoming.file)], importer: self) {
             return .archive(try files.pack(names: [incoming.originalName], source: incoming.source))
         }
         do {
             return .archive(try commit(incoming))
         } catch let error as StoreError where error.code == .refused {
             let package = try MultiWACZImport(
-                at: incoming.file.path, named: incoming.originalName, source: incoming.source, importer: self)
+                incoming.file, named: incoming.originalName, source: incoming.source, importer: self)
             guard let package else { throw error }
-            return .multiWACZ(try package.run(mode: .copy))
+            return .multiWACZ(try package.importMembers())
         }
     }
 
-    private func copyFile(at path: String) throws -> ImportOutcome {
-        let (source, file) = try Self.openFile(path)
-        let wacz = try StoreError.refusingDamage { try WACZFile.open(source.bytes()) }
+    private func copy(_ source: SourceFile) throws -> ImportOutcome {
+        let wacz = try StoreError.refusingDamage { try WACZFile.open(source.file.bytes()) }
+        let original = source.reference
         let incoming = try IncomingArchive(
-            layout: layout, originalName: path, source: file.path, expectedSize: file.size,
-            sourceModifiedAt: file.modifiedAtNanoseconds)
-        try incoming.copy(from: source) { try progress(.copying(done: $0, total: file.size)) }
+            layout: layout, originalName: source.path, source: original.path, expectedSize: original.size,
+            sourceModifiedAt: original.modifiedAtNanoseconds)
+        try incoming.copy(from: source.file) { try progress(.copying(done: $0, total: original.size)) }
         // An unnoticed change would only make the catalog's entry wrong: every read is checked against the copy, and
         // the hash is the copy's.
-        return try commit(incoming, opened: file.describes(try source.status()) ? wacz : nil)
+        return try commit(incoming, opened: try source.isUnchanged() ? wacz : nil)
     }
 
     /// Imports a file and deletes the original afterwards.
@@ -82,22 +83,21 @@ struct Importer {
     ///
     /// - Throws: `failed` for a symbolic link, for a file that changes meanwhile, and if the original can't be deleted,
     ///   in which case the archive was imported.
-    private func moveFile(at path: String) throws -> ImportOutcome {
-        let original = try MovedFile(path, in: layout)
+    private func move(_ original: SourceFile) throws -> ImportOutcome {
         let wacz = try StoreError.refusingDamage { try WACZFile.open(original.file.bytes()) }
-        let total = UInt64(clamping: original.status.st_size)
+        let total = original.reference.size
         let incoming: IncomingArchive
-        if let linked = try IncomingArchive(layout: layout, linking: path, source: original.file) {
+        if let linked = try IncomingArchive(layout: layout, linking: original.path, source: original.file) {
             incoming = linked
             try linked.hash(original.file) { try progress(.copying(done: $0, total: total)) }
         } else {
             incoming = try IncomingArchive(
-                layout: layout, originalName: path, source: Folder.resolved(path), expectedSize: total)
+                layout: layout, originalName: original.path, source: original.reference.path, expectedSize: total)
             try incoming.copy(from: original.file) { try progress(.copying(done: $0, total: total)) }
         }
         try original.checkUnchanged()
         let outcome = try commit(incoming, opened: wacz)
-        if outcome.isDuplicate { try checkOwnCopy(of: outcome.archive, before: path) }
+        if outcome.isDuplicate { try checkOwnCopy(of: outcome.archive, before: original.path) }
         try original.delete(archive: outcome.archive.id)
         return outcome
     }
@@ -114,34 +114,31 @@ struct Importer {
         }
     }
 
-    /// Adds the file at `path` without copying it. A job hashes it later.
+    /// Adds a file without copying it. A job hashes it later.
     ///
     /// A file that is already linked and unchanged isn't read again. One that has changed is read again and keeps its
     /// id.
     ///
     /// - Throws: `failed` for a file in the store's folder, and for one that changes while it is read.
-    private func link(to path: String) throws -> ImportOutcome {
-        let (source, file) = try Self.openFile(path)
+    private func link(to source: SourceFile) throws -> ImportOutcome {
+        let file = source.reference
         guard !layout.contains(file.path) else {
-            throw StoreError(.failed, "this file is already part of the store", place: path)
+            throw StoreError(.failed, "this file is already part of the store", place: source.path)
         }
         if let existing = try existingLink(to: file) { return existing }
+        let name = (source.path as NSString).lastPathComponent
         let examined = try ExaminedArchive(
-            reading: file.path, name: (path as NSString).lastPathComponent, isStrict: options.isStrict
+            reading: source.file.bytes(named: name), name: name, isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let key = StoreLayout.provisionalKey()
         return try layout.withStagingFile { owner in
             let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) {
                 try progress(.indexing(done: $0, total: $1))
             }
-            guard file.describes(try source.status()) else {
-                throw StoreError(
-                    .failed, "the file changed while it was read", place: path,
-                    hint: "wait until it is complete, then import it again")
-            }
+            try source.checkUnchanged()
             return try store.committing(checkCancellation: { try progress(.waiting) }) {
                 if let existing = try existingLink(to: file) { return existing }
-                return try commit(file, name: IncomingArchive.cleanName(path), examined, index)
+                return try commit(file, name: IncomingArchive.cleanName(source.path), examined, index)
             }
         }
     }
@@ -193,7 +190,8 @@ struct Importer {
         let sha256 = incoming.sha256
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
-            reading: incoming.file.path, name: incoming.originalName, opened: opened, alsoFound: packingFindings,
+            reading: FileByteSource(path: incoming.file.path, name: incoming.originalName),
+            name: incoming.originalName, opened: opened, alsoFound: packingFindings,
             isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
@@ -273,12 +271,5 @@ struct Importer {
         guard let wanted = options.id else { return try ArchiveID.readable(from: stem) { try catalog.isFree($0) } }
         guard try catalog.isFree(wanted) else { throw Collections.idTaken(wanted) }
         return wanted
-    }
-
-    private static func openFile(_ path: String) throws -> (source: Descriptor, file: FileReference) {
-        let source = try Descriptor.source(path)
-        let status = try source.status()
-        guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "this isn't a file", place: path) }
-        return (source, FileReference(path: Folder.resolved(path), status))
     }
 }

@@ -9,63 +9,61 @@ import Darwin
 /// Imports the archives in a multi-WACZ file.
 struct MultiWACZImport {
     private let package: MultiWACZ
-    private let path: String
+    private let file: Descriptor
     private let source: String
     private let importer: Importer
 
     /// - Parameters:
-    ///   - name: The file's name, for errors and for the collection's id; `nil` for the last component of `path`.
+    ///   - name: The file's name, for errors and for the collection's id; `nil` for the last component of its path.
     ///   - source: The source to record for the archives.
     /// - Returns: `nil` for any other file.
     /// - Throws: `StoreError` `refused` for a file that exceeds the limits.
-    init?(at path: String, named name: String? = nil, source: String, importer: Importer) throws(StoreError) {
-        do throws(WebArchiveError) {
-            guard let opened = try MultiWACZ.open(path: path, displayName: name) else { return nil }
+    init?(_ file: Descriptor, named name: String? = nil, source: String, importer: Importer) throws {
+        do {
+            guard let opened = try MultiWACZ.open(file.bytes(named: name)) else { return nil }
             package = opened
-        } catch {
+        } catch let error as WebArchiveError {
             guard error.code == .tooLarge else { return nil }
             throw StoreError.refused(error)
         }
-        (self.path, self.source, self.importer) = (path, source, importer)
+        (self.file, self.source, self.importer) = (file, source, importer)
     }
 
     private var layout: StoreLayout { importer.store.layout }
 
-    func run(mode: ImportMode) throws -> MultiWACZOutcome {
+    /// - Parameter original: The package.
+    func run(_ original: SourceFile, mode: ImportMode) throws -> MultiWACZOutcome {
         guard mode != .link else {
             throw StoreError(
                 .refused, "this file contains \(package.members.count) archives, so it can't be linked",
-                place: path, hint: "import it without --link")
+                place: original.path, hint: "import it without --link")
         }
-        let original = mode == .move ? try MovedFile(path, in: layout) : nil
         let outcome = try importMembers()
-        if let original {
-            try original.checkUnchanged()
-            for member in outcome.members where member.isDuplicate {
-                try importer.checkOwnCopy(of: member.archive, before: path)
-            }
-            try original.delete(archive: outcome.collection.id)
+        guard mode == .move else { return outcome }
+        try original.checkUnchanged()
+        for member in outcome.members where member.isDuplicate {
+            try importer.checkOwnCopy(of: member.archive, before: original.path)
         }
+        try original.delete(archive: outcome.collection.id)
         return outcome
     }
 
     /// Copies each member and creates the collection last. If that is interrupted, the next import of the file
     /// completes it.
-    private func importMembers() throws -> MultiWACZOutcome {
+    func importMembers() throws -> MultiWACZOutcome {
         guard importer.options.replaces == nil else {
             throw StoreError(
                 .refused, "this file contains \(package.members.count) archives, so it can't replace one archive",
                 place: package.name)
         }
         try layout.checkSpace(for: package.members.uncompressedSize, what: "the archives in this file")
-        let file = try Descriptor(path: path, flags: O_RDONLY)
         var options = importer.options
         (options.title, options.id) = (nil, nil)
         let memberImporter = Importer(store: importer.store, options: options, progress: importer.progress)
         var outcomes: [ImportOutcome] = []
         var remarks: [String] = []
         for member in package.members {
-            let incoming = try copy(member, from: file)
+            let incoming = try copy(member)
             if let stated = package.statedHash(of: member), stated.hex != incoming.sha256 {
                 let what = "\(member.name) doesn't match its SHA-256 in datapackage.json"
                 guard !options.isStrict else {
@@ -83,7 +81,7 @@ struct MultiWACZImport {
             remarks: remarks)
     }
 
-    private func copy(_ member: ZIPEntry, from file: Descriptor) throws -> IncomingArchive {
+    private func copy(_ member: ZIPEntry) throws -> IncomingArchive {
         let total = member.uncompressedSize
         let incoming = try IncomingArchive(
             layout: layout, originalName: member.name, source: "\(source), \(member.name)", expectedSize: total)

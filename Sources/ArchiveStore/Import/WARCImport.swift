@@ -3,31 +3,23 @@ import WebArchive
 
 /// Imports WARC and ARC files: packs them as one WACZ in the store, with an index, a page list and texts.
 struct WARCImport {
-    private let files: [(path: String, source: FileByteSource)]
+    private let files: [SourceFile]
     private let importer: Importer
 
     private var layout: StoreLayout { importer.store.layout }
-    private var total: UInt64 { files.reduce(0) { $0.addingSaturated($1.source.size) } }
+    private var total: UInt64 { files.reduce(0) { $0.addingSaturated($1.reference.size) } }
 
     /// - Returns: `nil` if the first file is neither a WARC nor an ARC file.
     /// - Throws: `StoreError` `refused` if another one isn't.
-    init?(_ paths: [String], importer: Importer) throws {
-        self.importer = importer
-        var files: [(path: String, source: FileByteSource)] = []
-        for path in paths {
-            // The error for anything but a file comes from the other ways to import.
-            guard Folder.isFile(path) else { return nil }
-            let source = try Descriptor.source(path).bytes()
-            guard try StoreError.refusingDamage({ try WARCFormat(source) }) != nil else {
-                guard !files.isEmpty else { return nil }
-                throw StoreError(
-                    .refused, "this is neither a WARC nor an ARC file", place: path,
-                    hint: "--as-one packs WARC and ARC files into one archive")
-            }
-            files.append((path, source))
+    init?(_ files: [SourceFile], importer: Importer) throws {
+        (self.files, self.importer) = (files, importer)
+        for (number, file) in files.enumerated() {
+            guard try StoreError.refusingDamage({ try WARCFormat(file.file.bytes()) }) == nil else { continue }
+            guard number > 0 else { return nil }
+            throw StoreError(
+                .refused, "this is neither a WARC nor an ARC file", place: file.path,
+                hint: "--as-one packs WARC and ARC files into one archive")
         }
-        guard !files.isEmpty else { return nil }
-        self.files = files
     }
 
     /// Packs the files and imports the result.
@@ -37,12 +29,11 @@ struct WARCImport {
                 .refused, "a WARC file can't be linked: replayhost stores its records in a new WACZ file",
                 place: files[0].path, hint: "import it without --link")
         }
-        let originals = mode == .move ? try files.map { try MovedFile($0.path, in: layout) } : []
-        let outcome = try pack(
-            names: files.map(\.path), source: files.map { Folder.resolved($0.path) }.joined(separator: ", "))
-        for original in originals { try original.checkUnchanged() }
-        if outcome.isDuplicate, mode == .move { try importer.checkOwnCopy(of: outcome.archive, before: files[0].path) }
-        for original in originals { try original.delete(archive: outcome.archive.id) }
+        let outcome = try pack(names: files.map(\.path), source: files.map(\.reference.path).joined(separator: ", "))
+        guard mode == .move else { return outcome }
+        for file in files { try file.checkUnchanged() }
+        if outcome.isDuplicate { try importer.checkOwnCopy(of: outcome.archive, before: files[0].path) }
+        for file in files { try file.delete(archive: outcome.archive.id) }
         return outcome
     }
 
@@ -76,14 +67,15 @@ struct WARCImport {
             var done: UInt64 = 0
             for (number, file) in files.enumerated() {
                 do {
-                    _ = try writer.addCaptures(file.source, name: names[number], converts: converted.contains(number)) {
+                    let source = try file.file.bytes()
+                    _ = try writer.addCaptures(source, name: names[number], converts: converted.contains(number)) {
                         try importer.progress(.copying(done: done + $0, total: total))
                     }
                 } catch is OtherMembers {
                     // Only known now: from the start again.
                     return try write(to: incoming, names, converting: converted.union([number]))
                 }
-                done += file.source.size
+                done += file.reference.size
             }
             var description = PackageDescription()
             description.title = importer.options.title

@@ -51,7 +51,9 @@ extension Reconciler {
             try addWithoutReading(unread, superseded: superseded)
             return id
         }
-        let examined = try ExaminedArchive(reading: path, name: name) { _, _ in try checkCancellation() }
+        let examined = try ExaminedArchive(reading: FileByteSource(path: path, name: name), name: name) { _, _ in
+            try checkCancellation()
+        }
         let known = hasFile ? saved?.asManaged() : saved
         let entry =
             known?.entry
@@ -94,7 +96,9 @@ extension Reconciler {
             guard archive.availability(in: layout) == .available else { continue }
             do {
                 let path = archive.path(in: layout)
-                let examined = try ExaminedArchive(reading: path, name: archive.originalName) { _, _ in
+                let examined = try ExaminedArchive(
+                    reading: FileByteSource(path: path, name: archive.originalName), name: archive.originalName
+                ) { _, _ in
                     try checkCancellation()
                 }
                 var read = archive

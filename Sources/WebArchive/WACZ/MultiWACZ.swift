@@ -13,17 +13,14 @@ public struct MultiWACZ: Sendable {
     /// The hashes in `datapackage.json`, by path and by name.
     private let statedHashes: [String: WARCDigest]
 
-    /// Opens the file at `path`.
+    /// Opens the file in `source`.
     ///
-    /// - Parameter path: The path of the file.
-    /// - Parameter displayName: The name shown in error messages; by default, the last component of `path`.
     /// - Parameter limits: The limits on what is accepted.
     /// - Returns: `nil` if the ZIP contains no WACZ files, or contains captures itself.
     /// - Throws: The errors of `ZIPDirectory` for a file that isn't a complete ZIP, or is an attack.
     public static func open(
-        path: String, displayName: String? = nil, limits: Limits = .standard
+        _ source: any ByteSource, limits: Limits = .standard
     ) throws(WebArchiveError) -> MultiWACZ? {
-        let source = try FileByteSource(path: path, name: displayName)
         let directory = try ZIPDirectory(source: source, limits: limits)
         let safe = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
         let members = safe.filter { isWACZ($0.name) }

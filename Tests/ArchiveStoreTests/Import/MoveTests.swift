@@ -98,4 +98,25 @@ struct MoveTests {
         #expect(FileManager.default.fileExists(atPath: path))
         try await test.expectWhole()
     }
+
+    /// What is deleted is the file that was read, whatever its name is by then.
+    @Test(arguments: ["a.wacz", "a.warc"])
+    func fileThatTakesItsPlaceIsKept(name: String) async throws {
+        let test = try TestStore()
+        let path = test.folder.path(name)
+        if name == "a.warc" {
+            try makeWARC([("https://a.example/", "<title>A title</title>")], at: path)
+        } else {
+            _ = try test.file(name)
+        }
+        let result = Result {
+            try test.store.moveFile(at: path) { progress in
+                guard case .copying = progress else { return }
+                try Data("another file".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            }
+        }
+        #expect(code { _ = try result.get() } == .failed)
+        #expect(try contents(of: path) == Array("another file".utf8))
+        try await test.expectWhole()
+    }
 }

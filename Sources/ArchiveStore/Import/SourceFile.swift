@@ -1,0 +1,67 @@
+import Foundation
+
+/// A file to import. It's opened once, so that what is checked, and deleted after a move, is what was read.
+struct SourceFile {
+    let path: String
+    let file: Descriptor
+    /// The resolved path, and the size and modification time when it was opened.
+    let reference: FileReference
+    private let inode: ino_t
+
+    /// Opens the file at `path`.
+    ///
+    /// - Parameter isMoved: Whether it will be deleted after the import.
+    /// - Throws: `StoreError` for anything but a file; if it's moved, also for a symbolic link, and for a file in the store,
+    ///   unless the capture server made it.
+    init(_ path: String, isMoved: Bool, in layout: StoreLayout) throws {
+        var named = stat()
+        if isMoved, lstat(path, &named) == 0, named.st_mode & S_IFMT == S_IFLNK {
+            throw StoreError(
+                .failed, "this is a symbolic link, which can't be moved into the library", place: path,
+                hint: "use --move with the file that it points to, or import without --move")
+        }
+        try self.init(Descriptor.source(path))
+        guard !isMoved || !layout.contains(reference.path) || layout.captureContains(reference.path) else {
+            throw StoreError(.failed, "this file is already part of the store", place: path)
+        }
+    }
+
+    /// - Throws: `StoreError` for anything but a file.
+    init(_ file: Descriptor) throws {
+        let status = try file.status()
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.failed, "this isn't a file", place: file.path)
+        }
+        (path, self.file, inode) = (file.path, file, status.st_ino)
+        reference = FileReference(path: Folder.resolved(file.path), status)
+    }
+
+    /// Whether the file has the same size and modification time as when it was opened.
+    func isUnchanged() throws -> Bool { reference.describes(try file.status()) }
+
+    /// - Throws: `StoreError` `failed` if the file changed since it was opened.
+    func checkUnchanged() throws {
+        guard try isUnchanged() else {
+            throw StoreError(
+                .failed, "the file changed while it was read", place: path,
+                hint: "wait until it is complete, then import it again")
+        }
+    }
+
+    /// Deletes the original file, unless it changed.
+    func delete(archive: ArchiveID) throws {
+        var named = stat()
+        guard lstat(path, &named) == 0, reference.describes(named), named.st_ino == inode else {
+            throw StoreError(
+                .failed, "imported as \"\(archive)\", but the original has changed since and was not deleted",
+                place: path)
+        }
+        guard unlink(path) == 0 else {
+            throw StoreError(
+                .failed,
+                "imported as \"\(archive)\", but the original couldn't be deleted (\(String(cString: strerror(errno))))",
+                place: path, hint: "delete it yourself")
+        }
+        try? Folder.synchronize(parentOf: path)
+    }
+}
