@@ -142,8 +142,7 @@ struct BackupFolder {
     }
 
     private static func size(of path: String) -> UInt64? {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard let status = Folder.status(of: path), status.isFile else { return nil }
         return UInt64(clamping: status.st_size)
     }
 }

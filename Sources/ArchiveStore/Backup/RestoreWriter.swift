@@ -116,8 +116,8 @@ struct RestoreWriter {
                 steps.append(Step(entry: entry, hash: entry.key))
             } else {
                 // The store can't have the same file twice.
-                let copy =
-                    Self.isLinkUnchanged(entry) ? nil : entry.sha256.flatMap { copied.insert($0).inserted ? $0 : nil }
+                let isUnchanged = entry.sidecar.storage.linkedFile?.availability == .available
+                let copy = isUnchanged ? nil : entry.sha256.flatMap { copied.insert($0).inserted ? $0 : nil }
                 steps.append(Step(entry: entry, hash: copy))
             }
         }
@@ -136,12 +136,6 @@ struct RestoreWriter {
         guard (archive.title, archive.notes) != (restored.title, restored.notes) || archive.tags != restored.tags
         else { return }
         report.notes.append("\"\(archive.id)\" keeps its current title, tags and notes")
-    }
-
-    private static func isLinkUnchanged(_ entry: Entry) -> Bool {
-        var status = stat()
-        guard let file = entry.sidecar.storage.linkedFile, stat(file.path, &status) == 0 else { return false }
-        return file.describes(status)
     }
 
     /// Copies a file from the backup and adds it to the store with its sidecar.

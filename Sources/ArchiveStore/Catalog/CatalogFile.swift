@@ -55,10 +55,8 @@ enum CatalogFile {
         // If it exists or can't be created, opening the catalog reports the error.
         _ = try? Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL)
         for file in [path, path + "-wal", path + "-shm", path + "-journal"] {
-            var status = stat()
-            guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
-                continue
-            }
+            guard let status = Folder.status(of: file, followsLink: false), status.isFile, status.st_mode & 0o077 != 0
+            else { continue }
             // Fails without modes, and for another user's file, which the folder protects.
             _ = chmod(file, 0o600)
         }

@@ -14,8 +14,7 @@ struct SourceFile {
     /// - Throws: `StoreError` for anything but a file; if it's moved, also for a symbolic link, and for a file in the store,
     ///   unless the capture server made it.
     init(_ path: String, isMoved: Bool, in layout: StoreLayout) throws {
-        var named = stat()
-        if isMoved, lstat(path, &named) == 0, named.st_mode & S_IFMT == S_IFLNK {
+        if isMoved, let named = Folder.status(of: path, followsLink: false), named.st_mode & S_IFMT == S_IFLNK {
             throw StoreError(
                 .failed, "this is a symbolic link, which can't be moved into the library", place: path,
                 hint: "use --move with the file that it points to, or import without --move")
@@ -29,7 +28,7 @@ struct SourceFile {
     /// - Throws: `StoreError` for anything but a file.
     init(_ file: Descriptor) throws {
         let status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard status.isFile else {
             throw StoreError(.failed, "this isn't a file", place: file.path)
         }
         (path, self.file, inode) = (file.path, file, status.st_ino)
@@ -50,8 +49,9 @@ struct SourceFile {
 
     /// Deletes the original file, unless it changed.
     func delete(archive: ArchiveID) throws {
-        var named = stat()
-        guard lstat(path, &named) == 0, reference.describes(named), named.st_ino == inode else {
+        guard let named = Folder.status(of: path, followsLink: false), reference.describes(named),
+            named.st_ino == inode
+        else {
             throw StoreError(
                 .failed, "imported as \"\(archive)\", but the original has changed since and was not deleted",
                 place: path)

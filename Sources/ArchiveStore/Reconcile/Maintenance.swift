@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The periodic maintenance of a store in a long-running process.
 package struct Maintenance: Sendable {
     private let store: ArchiveStore
@@ -27,7 +21,9 @@ package struct Maintenance: Sendable {
         guard !store.isReadOnly else { return nil }
         if let repairedAt, repairedAt.duration(to: now) < Self.interval { return nil }
         // Read before the repair, so that changes during it are noticed next time.
-        let times = [store.layout.files, store.layout.collections].map(Self.changedAt)
+        let times = [store.layout.files, store.layout.collections].map {
+            Folder.status(of: $0)?.modifiedAtNanoseconds ?? 0
+        }
         guard
             try times != seenTimes
                 || IncomingFolder(layout: store.layout).hasAbandoned(olderThanSeconds: Self.graceSeconds)
@@ -36,11 +32,6 @@ package struct Maintenance: Sendable {
         let report = try store.repair(checkCancellation: checkCancellation)
         seenTimes = times
         return report
-    }
-
-    private static func changedAt(_ folder: String) -> Int64 {
-        var status = stat()
-        return stat(folder, &status) == 0 ? status.modifiedAtNanoseconds : 0
     }
 
     private static let interval = Duration.seconds(10)

@@ -20,8 +20,7 @@ struct ReconciledFolders {
     init(_ layout: StoreLayout, _ catalog: Catalog) throws {
         var times: [String: Int64] = [:]
         for (name, path) in [("files", layout.files), ("collections", layout.collections)] {
-            var status = stat()
-            guard stat(path, &status) == 0 else {
+            guard let status = Folder.status(of: path) else {
                 throw StoreError(.unusable, "the folder can't be read (error \(errno))", place: path)
             }
             times[name] = status.modifiedAtNanoseconds

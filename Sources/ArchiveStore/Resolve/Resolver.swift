@@ -1,11 +1,5 @@
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Finds archives by id or name, and captures by URL and time.
 package struct Resolver: Sendable {
     let store: ArchiveStore
@@ -75,8 +69,7 @@ package struct Resolver: Sendable {
             return known
         }
         return try catalog.archives(source: now.path).first { archive in
-            var own = stat()
-            return !archive.storage.isLinked && stat(layout.file(archive.key), &own) == 0 && now.describes(own)
+            !archive.storage.isLinked && Folder.status(of: layout.file(archive.key)).map(now.describes) ?? false
         }
     }
 

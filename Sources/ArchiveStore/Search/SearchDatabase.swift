@@ -57,7 +57,7 @@ final class SearchDatabase: Sendable {
     func reset(because reason: String) throws {
         try opened.withLock { opened in
             opened = nil
-            opened = try create(replacing: try? inode(), because: reason)
+            opened = try create(replacing: inode(), because: reason)
         }
     }
 
@@ -106,7 +106,7 @@ final class SearchDatabase: Sendable {
 
     private func open() throws -> any DatabaseWriter {
         try opened.withLock { opened in
-            if let known = opened, try inode() == known.inode { return known.database }
+            if let known = opened, inode() == known.inode { return known.database }
             opened = nil
             let made = try openExisting()
             opened = made
@@ -118,23 +118,23 @@ final class SearchDatabase: Sendable {
         do {
             let database = try openFile()
             let version = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-            if version == SearchSchema.version { return Opened(database: database, inode: try inode() ?? 0) }
+            if version == SearchSchema.version { return Opened(database: database, inode: inode() ?? 0) }
             guard !isReadOnly else {
                 throw DatabaseError(resultCode: .SQLITE_SCHEMA, message: "it has another version")
             }
             if version == 0 {
                 try createTables(in: database)
-                return Opened(database: database, inode: try inode() ?? 0)
+                return Opened(database: database, inode: inode() ?? 0)
             }
             if version == SearchSchema.previousVersion {
                 try database.write { try SearchSchema.convert($0) }
-                return Opened(database: database, inode: try inode() ?? 0)
+                return Opened(database: database, inode: inode() ?? 0)
             }
         } catch let error as DatabaseError where error.isDamage && !isReadOnly {
             return try create(
-                replacing: try inode(), because: "it was damaged (\(error.message ?? error.resultCode.description))")
+                replacing: inode(), because: "it was damaged (\(error.message ?? error.resultCode.description))")
         }
-        return try create(replacing: try inode(), because: "it has another version")
+        return try create(replacing: inode(), because: "it has another version")
     }
 
     /// Creates the tables, unless another process has done that since the file was opened.
@@ -158,21 +158,18 @@ final class SearchDatabase: Sendable {
     /// Replaces the file. If another process has just replaced it, uses that one.
     private func create(replacing old: ino_t?, because reason: String) throws -> Opened {
         try CatalogFile.withFolderLock(path) {
-            guard try inode() == old else { return }
+            guard inode() == old else { return }
             for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.delete(path + suffix) }
         }
         let database = try openFile()
         try createTables(in: database, because: reason)
-        return Opened(database: database, inode: try inode() ?? 0)
+        return Opened(database: database, inode: inode() ?? 0)
     }
 
     /// The most memory for writing; see `releaseMemory`.
     private static let cacheKilobytes = 24 << 10
 
-    private func inode() throws -> ino_t? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status.st_ino : nil
-    }
+    private func inode() -> ino_t? { Folder.status(of: path)?.st_ino }
 }
 
 extension DatabaseError {

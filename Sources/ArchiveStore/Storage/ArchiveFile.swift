@@ -18,7 +18,7 @@ extension Archive {
     /// Whether the file can be read now and is unchanged.
     package func availability(in layout: StoreLayout) -> Availability {
         if let linkedFile = storage.linkedFile { return linkedFile.availability }
-        return FileReference.status(of: layout.file(key)) == nil ? .missing : .available
+        return Folder.isFile(layout.file(key)) ? .available : .missing
     }
 
     /// Opens the file.
@@ -107,25 +107,19 @@ extension FileReference {
 
     /// Describes the file at `path`; `nil` if there is no regular file.
     package init?(at path: String) {
-        guard let status = Self.status(of: path) else { return nil }
+        guard let status = Folder.status(of: path), status.isFile else { return nil }
         self.init(path: Folder.resolved(path), status)
     }
 
     /// Whether the linked file can be read now and is unchanged.
     var availability: Availability {
-        guard let status = Self.status(of: path) else { return .unavailable }
+        guard let status = Folder.status(of: path), status.isFile else { return .unavailable }
         return describes(status) ? .available : .changed
-    }
-
-    /// Returns the status of a regular file; `nil` if there is none.
-    fileprivate static func status(of path: String) -> stat? {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
     }
 
     /// Whether a file has the same size and modification time.
     func describes(_ status: stat) -> Bool {
-        status.st_mode & S_IFMT == S_IFREG && UInt64(clamping: status.st_size) == size
+        status.isFile && UInt64(clamping: status.st_size) == size
             && status.modifiedAtNanoseconds == modifiedAtNanoseconds
     }
 }

@@ -16,44 +16,45 @@ package enum Folder {
         }
     }
 
+    /// Returns what the file system knows of a file or a folder; `nil` if there is none.
+    ///
+    /// - Parameter followsLink: Whether to describe the target of a symbolic link.
+    static func status(of path: String, followsLink: Bool = true) -> stat? {
+        var status = stat()
+        return (followsLink ? stat(path, &status) : lstat(path, &status)) == 0 ? status : nil
+    }
+
     /// Makes a file or a folder accessible to its owner only, if the file system supports modes.
     ///
     /// - Returns: Whether others had access until now.
     @discardableResult
     package static func makePrivate(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return false }
+        guard let status = status(of: path), status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else {
+            return false
+        }
         _ = chmod(path, status.st_mode & 0o7700)
         return true
     }
 
-    static func owner(of path: String) -> uid_t? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status.st_uid : nil
-    }
+    static func owner(of path: String) -> uid_t? { status(of: path)?.st_uid }
 
     package static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
     }
 
     /// Whether the path is a regular file, or a symbolic link to one.
-    package static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
+    package static func isFile(_ path: String) -> Bool { status(of: path)?.isFile == true }
 
     /// Returns the size of a regular file in bytes; `nil` for anything else, a symbolic link too.
     package static func fileSize(_ path: String) -> UInt64? {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard let status = status(of: path, followsLink: false), status.isFile else { return nil }
         return UInt64(clamping: status.st_size)
     }
 
     /// Whether two names are of the same file.
     package static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard lstat(one, &first) == 0, lstat(other, &second) == 0 else { return false }
+        guard let first = status(of: one, followsLink: false), let second = status(of: other, followsLink: false)
+        else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
@@ -69,10 +70,7 @@ package enum Folder {
     }
 
     /// Whether there is no file, or an empty one.
-    package static func isEmptyFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) != 0 || status.st_size == 0
-    }
+    package static func isEmptyFile(_ path: String) -> Bool { status(of: path).map { $0.st_size == 0 } ?? true }
 
     /// Returns the names in a folder, sorted, without `.` and `..`.
     package static func names(in path: String) throws(StoreError) -> [String] {

@@ -42,8 +42,7 @@ struct IncomingFolder {
     func hasAbandoned(olderThanSeconds age: Int) throws -> Bool {
         try Folder.names(in: layout.incoming).contains { name in
             let path = "\(layout.incoming)/\(name)"
-            var status = stat()
-            guard stat(path, &status) == 0, time(nil) - status.changedAtSeconds >= age else { return false }
+            guard let status = Folder.status(of: path), time(nil) - status.changedAtSeconds >= age else { return false }
             if name.hasPrefix(StoreLayout.removedPrefix) { return true }
             guard name.hasPrefix(StoreLayout.copyPrefix) || name.hasPrefix(StoreLayout.runnerPrefix) else {
                 return false

@@ -68,7 +68,7 @@ package final class ServerFile: Sendable {
         // Nonblocking: don't wait for a FIFO.
         let file = try Descriptor(path: path, flags: flags | O_NOFOLLOW | O_NONBLOCK)
         let status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1,
+        guard status.isFile, status.st_nlink <= 1,
             status.st_uid == Folder.owner(of: (path as NSString).deletingLastPathComponent)
         else {
             throw StoreError(
@@ -122,8 +122,7 @@ package final class ServerFile: Sendable {
         let folder = "/proc/\(processID)/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names {
-            var status = stat()
-            guard stat("\(folder)/\(name)", &status) == 0 else { continue }
+            guard let status = Folder.status(of: "\(folder)/\(name)") else { continue }
             if status.st_ino == own.st_ino, status.st_dev == own.st_dev { return true }
         }
         return false

@@ -57,8 +57,7 @@ package enum StoreDocument {
 
     /// Returns a text that changes when the file does; `nil` if there is no file.
     package static func stamp(of path: String) -> String? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard let status = Folder.status(of: path) else { return nil }
         return "\(status.st_ino)-\(status.st_size)-\(status.modifiedAtNanoseconds)"
     }
 
@@ -68,6 +67,8 @@ package enum StoreDocument {
 }
 
 extension stat {
+    var isFile: Bool { st_mode & S_IFMT == S_IFREG }
+
     /// The modification time (mtime) in nanoseconds since 1970.
     var modifiedAtNanoseconds: Int64 {
         #if os(Linux)
