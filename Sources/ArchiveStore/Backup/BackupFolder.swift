@@ -1,10 +1,5 @@
+import Foundation
 import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// The folder of a backup, locked as long as the value exists.
 ///

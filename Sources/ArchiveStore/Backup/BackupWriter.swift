@@ -1,10 +1,5 @@
+import Foundation
 import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Updates a backup folder to a snapshot: copies files, writes the manifest, then deletes what is no longer needed.
 struct BackupWriter {

@@ -1,10 +1,5 @@
+import Foundation
 import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Restores a backup to a store: archives one by one, each with its sidecar before its file, then collections.
 struct RestoreWriter {

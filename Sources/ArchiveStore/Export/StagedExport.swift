@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// An export that waits to be downloaded. Its file has no name, so that it's deleted with the last reference, also if the
 /// process is killed.

@@ -1,10 +1,5 @@
+import Foundation
 import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Index files for an archive that is being imported. They are deleted unless they were moved.
 ///

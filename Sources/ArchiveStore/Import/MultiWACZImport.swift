@@ -1,10 +1,5 @@
+import Foundation
 import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Imports the archives in a multi-WACZ file.
 struct MultiWACZImport {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Hashes one linked file. Hashing can be stopped, and continued with the same value.
 struct HashingWork: Sendable {

@@ -1,10 +1,5 @@
+import Foundation
 import GRDB
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// The modification times of `files/` and `collections/`, which change with each file that is added, replaced or deleted.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Adds, changes and removes archives: their file, index files, sidecar and row, in an order that is safe to interrupt.
 /// `edit`, `remove` and `finishHashing` acquire the commit lock; all other functions require it.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Operations on folders and paths. Changes are flushed to disk.
 package enum Folder {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// The files of processes in `incoming/`: each has a locked file, and others named after it.
 struct IncomingFolder {

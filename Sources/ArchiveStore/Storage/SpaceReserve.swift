@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// A file that reserves disk space. It is deleted when the disk is full, so that archives can be removed.
 package struct SpaceReserve {
