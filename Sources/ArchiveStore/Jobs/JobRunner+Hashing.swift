@@ -3,7 +3,7 @@ extension JobRunner {
     ///
     /// - Returns: How the job ended; `nil` if it was paused or cancelled.
     /// - Throws: What the catalog throws.
-    func hash(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
+    func hash(_ job: Job, step: Step) throws -> JobEnd? {
         guard let id = job.archiveID, let archive = try store.catalog.archive(id: id),
             let file = archive.storage.linkedFile
         else {
@@ -15,13 +15,7 @@ extension JobRunner {
         if let before = takePartialHash(job.id), before.key == work.key, before.file == file { work = before }
         do {
             let file = try archive.openFile(in: store.layout)
-            let rate = JobRate()
-            try work.run(file) { done in
-                if let reason = stop() { throw JobStop.requested(reason) }
-                progress(done)
-                guard let progress = rate.progressToWrite(done) else { return }
-                try self.write(progress, of: job, owner)
-            }
+            try work.run(file) { try step($0, nil) }
             try archive.checkAvailability(in: store.layout)
             let hashed = try store.committer.finishHashing(key: work.key, sha256: work.sha256)
             return .done(hashed.id, bytes: hashed.size)
@@ -37,20 +31,6 @@ extension JobRunner {
         } catch {
             return try failed(job, archive, work, error)
         }
-    }
-
-    /// Records progress.
-    ///
-    /// - Throws: `JobStop`.
-    func write(_ done: UInt64, total: UInt64? = nil, of job: Job, _ owner: JobOwner) throws {
-        owner.heartbeat()
-        let isOurs: Bool
-        do {
-            isOurs = try store.jobs.setProgress(of: job.id, owner: owner.name, done: done, total: total)
-        } catch {
-            throw JobStop.catalogFailed(error)
-        }
-        if !isOurs { throw JobStop.noLongerOwned }
     }
 
     /// Returns the end for an error: the file may be unavailable, and the file or the archive may have changed.

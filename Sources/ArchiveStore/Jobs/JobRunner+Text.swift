@@ -6,18 +6,10 @@ extension JobRunner {
     ///
     /// - Returns: How the job ended; `nil` if it was paused or cancelled.
     /// - Throws: What the catalog throws.
-    func indexText(
-        _ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (_ done: UInt64, _ total: UInt64) -> Void
-    ) throws -> JobEnd? {
+    func indexText(_ job: Job, stop: () -> String?, step: Step) throws -> JobEnd? {
         try runOnArchive(job) { archive in
-            let rate = JobRate()
             let end = try LowPriority.run {
-                let end = try TextWork(store: store, archive: archive).run { done, total in
-                    if let reason = stop() { throw JobStop.requested(reason) }
-                    progress(done, total)
-                    guard let done = rate.progressToWrite(done) else { return }
-                    try self.write(done, total: total, of: job, owner)
-                }
+                let end = try TextWork(store: store, archive: archive).run { try step($0, $1) }
                 guard end == .done else { return end }
                 try store.jobs.noteDetectedPages(of: archive)
                 try withoutActuallyEscaping(stop) { stop in

@@ -18,6 +18,8 @@ package final class JobRunner: Sendable {
         var hasJob = false
     }
     private let ownership = Mutex(Ownership())
+    /// Called often with the number of bytes done, and their total if the job doesn't have it. Throws `JobStop`.
+    typealias Step = (_ done: UInt64, _ total: UInt64?) throws -> Void
 
     /// - Parameters:
     ///   - kinds: The kinds of jobs to run.
@@ -49,21 +51,39 @@ package final class JobRunner: Sendable {
             return stop()
         }
         progress(job, job.done)
-        func follow(_ done: UInt64, of total: UInt64) {
+        let rate = JobRate()
+        func step(_ done: UInt64, _ total: UInt64?) throws {
+            if let reason = stopOrPass() { throw JobStop.requested(reason) }
             var current = job
-            current.total = total
+            current.total = total ?? job.total
             progress(current, done)
+            guard let done = rate.progressToWrite(done) else { return }
+            try write(done, total, of: job, owner)
         }
         let end: JobEnd?
         switch job.kind {
-        case .hash: end = try hash(job, owner, stop: stopOrPass) { progress(job, $0) }
-        case .text: end = try indexText(job, owner, stop: stopOrPass, progress: follow)
-        case .verify: end = try verify(job, owner, stop: stopOrPass, progress: follow)
+        case .hash: end = try hash(job, step: step)
+        case .text: end = try indexText(job, stop: stopOrPass, step: step)
+        case .verify: end = try verify(job, step: step)
         case .import: end = try repeatImport(job, owner, stop: stopOrPass) { progress(job, $0) }
         }
         let ended = try end.map { try store.jobs.end(job.id, owner: owner.name, $0) } ?? store.jobs.job(id: job.id)
         ownership.withLock { $0.hasJob = false }
         return ended
+    }
+
+    /// Records progress.
+    ///
+    /// - Throws: `JobStop`.
+    private func write(_ done: UInt64, _ total: UInt64?, of job: Job, _ owner: JobOwner) throws {
+        owner.heartbeat()
+        let isOurs: Bool
+        do {
+            isOurs = try store.jobs.setProgress(of: job.id, owner: owner.name, done: done, total: total)
+        } catch {
+            throw JobStop.catalogFailed(error)
+        }
+        if !isOurs { throw JobStop.noLongerOwned }
     }
 
     /// Requeues the job that was running here when the catalog failed.
