@@ -34,7 +34,7 @@ extension Catalog {
             SELECT * FROM archive WHERE siteCount IS NULL AND mainPageURL IS NOT NULL
                 AND NOT EXISTS (SELECT 1 FROM archiveSite WHERE archiveKey = archive.key)
             """
-        let archives = try reading { try ArchiveRecord.fetchAll($0, sql: unnoted) }.map(\.archive)
+        let archives = try archives(sql: unnoted)
         guard !archives.isEmpty else { return }
         try writing { database in
             for archive in archives {
@@ -62,8 +62,7 @@ extension Catalog {
             SELECT * FROM archive WHERE pageCount = 0 AND detectedPageCount = 0
                 AND key IN (SELECT value FROM json_each(?))
             """
-        let list = try JSONText.text(keys)
-        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [list]) }.map(\.archive)
+        return try archives(sql: sql, [JSONText.text(keys)])
     }
 
     /// Records that an archive's sites can't be counted: those that are known are all.

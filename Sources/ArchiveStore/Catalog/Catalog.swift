@@ -34,15 +34,14 @@ struct Catalog: Sendable {
 
     /// Returns all archives, newest import first.
     func allArchives() throws -> [Archive] {
-        try reading { try ArchiveRecord.fetchAll($0, sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC") }
-            .map(\.archive)
+        try archives(sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC")
     }
 
     /// Returns the archives that match, newest import first. Doesn't look at their files.
     func archives(_ filter: LibraryFilter) throws -> [Archive] {
         let condition = LibraryCondition(filter, unavailable: "[]")
-        let sql = "SELECT * FROM archive WHERE \(condition.sql) ORDER BY importedAt DESC, id DESC"
-        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: condition.arguments) }.map(\.archive)
+        return try archives(
+            sql: "SELECT * FROM archive WHERE \(condition.sql) ORDER BY importedAt DESC, id DESC", condition.arguments)
     }
 
     /// Returns the tags of all archives.
@@ -90,34 +89,31 @@ struct Catalog: Sendable {
             SELECT archive.* FROM json_each(?) AS wanted JOIN archive ON archive.key = wanted.value ORDER BY wanted.key
             """
         let list = try JSONText.text(keys)
-        return try reading { try ArchiveRecord.fetchAll($0.cachedStatement(sql: sql), arguments: [list]) }.map(
-            \.archive)
+        return try reading { try ArchiveRecord.fetchAll($0.cachedStatement(sql: sql), arguments: [list]) }
+            .map(\.archive)
     }
 
     /// Returns the newest archives, newest import first.
     func newestArchives(_ count: Int) throws -> [Archive] {
-        let sql = "SELECT * FROM archive ORDER BY importedAt DESC, id DESC LIMIT ?"
-        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [count]) }.map(\.archive)
+        try archives(sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC LIMIT ?", [count])
     }
 
     /// Returns the archives that have one of these hashes, of which there may be a few thousand.
     func archives(sha256 hashes: Set<String>) throws -> [Archive] {
         guard !hashes.isEmpty else { return [] }
-        let sql = "SELECT * FROM archive WHERE sha256 IN (\(databaseQuestionMarks(count: hashes.count)))"
-        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: StatementArguments(hashes)) }
-            .map(\.archive)
+        return try archives(
+            sql: "SELECT * FROM archive WHERE sha256 IN (\(databaseQuestionMarks(count: hashes.count)))",
+            StatementArguments(hashes))
     }
 
     /// Returns the archives that are linked to the file at `path`.
     func archives(linkedPath path: String) throws -> [Archive] {
-        let sql = "SELECT * FROM archive WHERE linkedPath = ? ORDER BY importedAt, id"
-        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [path]) }.map(\.archive)
+        try archives(sql: "SELECT * FROM archive WHERE linkedPath = ? ORDER BY importedAt, id", [path])
     }
 
     /// Returns the archives that were imported from `source`.
     func archives(source: String) throws -> [Archive] {
-        let sql = "SELECT * FROM archive WHERE source = ? ORDER BY importedAt, id"
-        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [source]) }.map(\.archive)
+        try archives(sql: "SELECT * FROM archive WHERE source = ? ORDER BY importedAt, id", [source])
     }
 
     /// Returns what the catalog knows of each archive's files, by key.
@@ -129,8 +125,12 @@ struct Catalog: Sendable {
 
     /// Returns the archives whose file was unavailable when the catalog was rebuilt.
     func unexaminedArchives() throws -> [Archive] {
-        let sql = "SELECT * FROM archive WHERE isExamined = 0 ORDER BY importedAt DESC, id DESC"
-        return try reading { try ArchiveRecord.fetchAll($0, sql: sql) }.map(\.archive)
+        try archives(sql: "SELECT * FROM archive WHERE isExamined = 0 ORDER BY importedAt DESC, id DESC")
+    }
+
+    /// Returns the archives that a query for all columns of `archive` finds.
+    func archives(sql: String, _ arguments: StatementArguments = []) throws -> [Archive] {
+        try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: arguments) }.map(\.archive)
     }
 
     /// Returns counters of changes, a cheap way to notice them.

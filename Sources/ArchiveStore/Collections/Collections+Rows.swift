@@ -51,13 +51,11 @@ extension Collections {
     }
 
     private func readMembers(of collection: ArchiveCollection) throws -> [Archive] {
-        try catalog.reading { database in
-            let sql = """
-                SELECT archive.* FROM collectionMember JOIN archive ON archive.id = collectionMember.archiveID
-                WHERE collectionID = ? ORDER BY collectionMember.position
-                """
-            return try ArchiveRecord.fetchAll(database, sql: sql, arguments: [collection.id])
-        }.map(\.archive)
+        let sql = """
+            SELECT archive.* FROM collectionMember JOIN archive ON archive.id = collectionMember.archiveID
+            WHERE collectionID = ? ORDER BY collectionMember.position
+            """
+        return try catalog.archives(sql: sql, [collection.id])
     }
 
     /// Returns pages of all members of a collection, member by member: the order is that within a member.
