@@ -54,13 +54,16 @@ enum CatalogFile {
     static func makePrivate(_ path: String) {
         // If it exists or can't be created, opening the catalog reports the error.
         _ = try? Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL)
-        for file in [path, path + "-wal", path + "-shm", path + "-journal"] {
+        for file in files(of: path) {
             guard let status = Folder.status(of: file, followsLink: false), status.isFile, status.st_mode & 0o077 != 0
             else { continue }
             // Fails without modes, and for another user's file, which the folder protects.
             _ = chmod(file, 0o600)
         }
     }
+
+    /// Returns the files that a database can have, its main file first.
+    static func files(of path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
 
     private static func open(_ path: String) throws -> Opened {
         let kind = FileSystem(at: (path as NSString).deletingLastPathComponent)
@@ -197,13 +200,17 @@ enum CatalogFile {
         }
         guard !isComplete, let applied, let number = applied.split(separator: " ").first else { return }
         let copy = "\(path).schema-\(number)"
-        guard !Folder.exists(copy) else { return }
-        let temporary = "\(copy).\(UUID().uuidString)"
+        if !Folder.exists(copy) { try self.copy(database, to: copy) }
+    }
+
+    /// Copies a database as it is at one moment, also while another process writes it. Replaces `target` atomically.
+    static func copy(_ database: any DatabaseWriter, to target: String) throws {
+        let temporary = "\(target).\(UUID().uuidString)"
         do {
             makePrivate(temporary)
             try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary]) }
             try Descriptor(path: temporary, flags: O_RDONLY).synchronize()
-            try Folder.move(temporary, to: copy)
+            try Folder.move(temporary, to: target)
         } catch {
             unlink(temporary)
             throw error

@@ -37,7 +37,7 @@ struct Rebuilder {
         let store: ArchiveStore
         if let old = try intactCatalog() {
             try old.replaceContent(withCatalogAt: path)
-            for file in Self.databaseFiles(path) { try Folder.delete(file) }
+            for file in CatalogFile.files(of: path) { try Folder.delete(file) }
             store = ArchiveStore(layout: layout, catalog: old)
         } else {
             report.isOldCatalogDamaged = Folder.exists(layout.catalog)
@@ -69,13 +69,9 @@ struct Rebuilder {
         }
         if Folder.exists(layout.catalog) { try Folder.move(layout.catalog, to: layout.catalog + ".damaged") }
         // A leftover log would be applied to the new catalog.
-        for file in Self.databaseFiles(layout.catalog).dropFirst() { try Folder.delete(file) }
+        for file in CatalogFile.files(of: layout.catalog).dropFirst() { try Folder.delete(file) }
         try Folder.move(path, to: layout.catalog)
-        for file in Self.databaseFiles(path) { try Folder.delete(file) }
-    }
-
-    private static func databaseFiles(_ path: String) -> [String] {
-        [path, path + "-wal", path + "-shm", path + "-journal"]
+        for file in CatalogFile.files(of: path) { try Folder.delete(file) }
     }
 }
 

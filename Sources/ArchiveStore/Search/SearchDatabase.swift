@@ -159,7 +159,7 @@ final class SearchDatabase: Sendable {
     private func create(replacing old: ino_t?, because reason: String) throws -> Opened {
         try CatalogFile.withFolderLock(path) {
             guard inode() == old else { return }
-            for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.delete(path + suffix) }
+            for file in CatalogFile.files(of: path) { try Folder.delete(file) }
         }
         let database = try openFile()
         try createTables(in: database, because: reason)
