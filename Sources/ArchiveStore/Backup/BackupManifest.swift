@@ -26,10 +26,6 @@ package struct BackupManifest: Codable, Hashable {
     /// Enough for about a million archives.
     private static let bytesMax = 1 << 30
 
-    init(madeAt: String, archives: [Entry], collections: [CollectionDocument]) {
-        (self.madeAt, self.archives, self.collections) = (madeAt, archives, collections)
-    }
-
     /// The SHA-256 hashes of the files that the backup needs.
     var hashes: Set<String> { Set(archives.compactMap(\.sha256)) }
 

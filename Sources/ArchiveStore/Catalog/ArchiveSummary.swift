@@ -38,13 +38,9 @@ package struct FindingCounts: Sendable, Hashable, Codable {
     package var notice = 0
     package var warning = 0
     package var error = 0
+}
 
-    package init(notice: Int = 0, warning: Int = 0, error: Int = 0) {
-        self.notice = notice
-        self.warning = warning
-        self.error = error
-    }
-
+extension FindingCounts {
     package init(_ findings: [Finding]) {
         for finding in findings {
             switch finding.severity {

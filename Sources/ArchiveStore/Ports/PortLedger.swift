@@ -12,8 +12,6 @@ struct PortLedger: Codable, Hashable {
     /// The ports that the library used.
     var library: [Int]?
 
-    init() {}
-
     mutating func add(_ port: Int) {
         guard !given.contains(port) else { return }
         given.append(port)

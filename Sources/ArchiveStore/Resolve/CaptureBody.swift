@@ -5,10 +5,6 @@ package import WebArchive
 package struct CaptureBody: Sendable {
     let content: RecordContent
 
-    init(content: RecordContent) {
-        self.content = content
-    }
-
     /// The content codings in the order in which they were applied; empty if one of them is unknown.
     package var codings: [ContentCoding] { content.head.flatMap { ContentCoding.applied(in: $0.fields) } ?? [] }
 

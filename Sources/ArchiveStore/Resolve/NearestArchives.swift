@@ -48,11 +48,9 @@ struct ArchiveTimes {
     let last: CaptureTimestamp?
     /// Whether something is wrong with the archive. Its times may be wrong, too.
     let hasErrors: Bool
+}
 
-    init(key: String, first: CaptureTimestamp?, last: CaptureTimestamp?, hasErrors: Bool) {
-        (self.key, self.first, self.last, self.hasErrors) = (key, first, last, hasErrors)
-    }
-
+extension ArchiveTimes {
     init(_ archive: Archive) {
         self.init(
             key: archive.key, first: archive.summary.firstCapture.flatMap(CaptureTimestamp.init(digits:)),

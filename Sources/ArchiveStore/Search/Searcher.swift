@@ -6,10 +6,6 @@ import WebArchive
 package struct Searcher: Sendable {
     let store: ArchiveStore
 
-    init(store: ArchiveStore) {
-        self.store = store
-    }
-
     /// Returns pages, best first.
     ///
     /// - Parameter cursor: `SearchResults.next` of the results before.

@@ -35,7 +35,7 @@ final class TextWork {
         saver.progress.source = archive.summary.pageCount > 0 ? .listed : .detected
         var pages: any PageSource =
             saver.progress.source == .listed
-            ? ListedPages(indexed.wacz) : DetectedPages(store, archive, indexed, reader)
+            ? ListedPages(indexed.wacz) : DetectedPages(indexed.wacz, reader)
         // If the work stops, the batch that is being saved stays.
         defer { saver.wait() }
         while let page = try StoreError.refusingDamage({ try pages.next() }) {
@@ -181,9 +181,7 @@ struct ListedPages: PageSource {
 /// For each WARC file in which the crawler wrote a record about each page (`urn:pageinfo:URL`, Browsertrix), those. For the
 /// others, all documents with status 200 that weren't loaded into another page, as far as the records tell.
 struct DetectedPages: PageSource {
-    private let store: ArchiveStore
-    private let archive: Archive
-    private let indexed: IndexedArchive
+    private let wacz: WACZFile
     private let reader: CaptureReader
     private let texts: PageTextReader
     private var pageRecords: CaptureCursor?
@@ -193,14 +191,14 @@ struct DetectedPages: PageSource {
     let bytesTotal: UInt64
 
     /// - Parameter texts: Counts the records that are opened to tell pages from what they loaded.
-    init(_ store: ArchiveStore, _ archive: Archive, _ indexed: IndexedArchive, _ texts: PageTextReader) {
-        (self.store, self.archive, self.indexed, self.texts) = (store, archive, indexed, texts)
-        reader = indexed.wacz.makeCaptureReader()
+    init(_ wacz: WACZFile, _ texts: PageTextReader) {
+        (self.wacz, self.texts) = (wacz, texts)
+        reader = wacz.makeCaptureReader()
         let query = CaptureQuery(url: DetectedPage.recordPrefix, matchType: .prefix)
-        let probe = indexed.wacz.captures(matching: query)
+        let probe = wacz.captures(matching: query)
         let hasPageRecords = (try? probe.next()) != nil
-        pageRecords = hasPageRecords ? indexed.wacz.captures(matching: query) : nil
-        let read = indexed.wacz.indexEntries.isEmpty ? indexed.wacz.warcEntries : indexed.wacz.indexEntries
+        pageRecords = hasPageRecords ? wacz.captures(matching: query) : nil
+        let read = wacz.indexEntries.isEmpty ? wacz.warcEntries : wacz.indexEntries
         bytesTotal = read.uncompressedSize
     }
 
@@ -233,16 +231,15 @@ struct DetectedPages: PageSource {
     private func isPartOfPage(_ entry: CDXJEntry) -> Bool {
         guard !texts.isAtLimit else { return false }
         texts.countRecord()
-        guard let record = try? indexed.wacz.record(of: entry) else { return false }
+        guard let record = try? wacz.record(of: entry) else { return false }
         return DetectedPage.isPart(
             resourceType: record.headers["WARC-Resource-Type"], destination: destination(after: record, entry))
     }
 
     /// Returns `Sec-Fetch-Dest` of the request that follows a record.
     private func destination(after record: WARCRecord, _ entry: CDXJEntry) -> String? {
-        guard let range = entry.range, let warc = indexed.wacz.warcEntry(named: entry.filename),
-            let next = try? WARCReader(entry: warc, of: indexed.wacz.directory).record(
-                at: range.upperBound, length: nil),
+        guard let range = entry.range, let warc = wacz.warcEntry(named: entry.filename),
+            let next = try? WARCReader(entry: warc, of: wacz.directory).record(at: range.upperBound, length: nil),
             next.type == "request", next.headers["WARC-Concurrent-To"] == record.headers["WARC-Record-ID"]
         else { return nil }
         return try? next.openHTTPMessage().head.fields["Sec-Fetch-Dest"]
