@@ -51,10 +51,8 @@ extension Resolver {
             let lookup = CaptureLookup(ArchiveStore.CaptureRequest(url: request.url, time: wanted), check)
             let indexes = try readable(replayable.archives, for: lookup.matcher)
             func summary(_ entry: CDXJEntry, _ archive: Archive) -> CaptureSummary {
-                var summary = CaptureSummary(
-                    url: entry.url, request: entry.requestURL == entry.url ? nil : entry.requestURL,
-                    timestamp: entry.timestamp, status: entry.status, mime: entry.mime)
-                if case .collection = replayable { summary.archiveID = archive.id }
+                var summary = CaptureSummary(entry, in: archive)
+                if case .archive = replayable { summary.archiveID = nil }
                 return summary
             }
             var closest: CaptureSummary?

@@ -98,7 +98,10 @@ extension Resolver {
         _ lookup: CaptureLookup, among indexes: [IndexedArchive],
         where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
     ) throws -> Found? {
-        try best(of: candidates(lookup, indexes, condition), for: lookup)
+        let candidates: [Found] = try indexes.compactMap { index in
+            try index.closestCapture(lookup) { condition(index, $0) }.map { (index, $0) }
+        }
+        return best(of: candidates, for: lookup)
     }
 
     /// Returns the closest capture, followed by its copies in other archives.
@@ -145,15 +148,6 @@ extension Resolver {
         return ([best] + copies, isAnyOpen)
     }
 
-    /// Returns the closest capture of each archive.
-    private static func candidates(
-        _ lookup: CaptureLookup, _ indexes: [IndexedArchive], _ condition: (IndexedArchive, CDXJEntry) -> Bool
-    ) throws -> [Found] {
-        try indexes.compactMap { index in
-            try index.closestCapture(lookup) { condition(index, $0) }.map { (index, $0) }
-        }
-    }
-
     /// Returns the best candidate; of equal ones, the first.
     static func best(of candidates: [Found], for lookup: CaptureLookup) -> Found? {
         let ranked = candidates.compactMap { candidate in
@@ -181,10 +175,8 @@ extension Resolver {
         guard !copies.isEmpty else {
             guard allowsFuzzyMatch, let match = FuzzyMatch(request.url) else { return nil }
             let chosen = try store.filters.archives(archives, mayHave: match.hashes)
-            let candidates = try chosen.bestCopiesFirst.compactMap { archive in
-                try opened(archive, amongSeveral: archives.count > 1).flatMap { index in
-                    try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
-                }
+            let candidates = try chosen.bestCopiesFirst.compactMap {
+                try opened($0, amongSeveral: archives.count > 1)?.fuzzyCapture(matching: match, lookup)
             }
             guard let other = Self.best(of: candidates, for: lookup) else { return nil }
             return try open(other.entry, in: other.index, collection: archives, lookup.check)
@@ -289,7 +281,7 @@ extension IndexedArchive {
         try wacz.closestCapture(matching: lookup.matcher, at: lookup.request.time, lookup.check, where: condition)
     }
 
-    func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> CDXJEntry? {
-        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, lookup.check)
+    func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> Resolver.Found? {
+        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, lookup.check).map { (self, $0) }
     }
 }

@@ -73,7 +73,7 @@ struct CrawlEvidence {
         let host = CapturedURL.host(of: url) ?? ""
         for start in ["https://\(host)", "http://\(host)", ""] {
             let query = CaptureQuery(url: DetectedPage.recordPrefix + start, matchType: .prefix)
-            for entry in try index.firstCaptures(matching: query, limit: recordsLeft, check)
+            for entry in try index.wacz.firstCaptures(matching: query, limit: recordsLeft, check)
             where entry.url.hasPrefix(DetectedPage.recordPrefix) && !entries.contains(entry) {
                 entries.append(entry)
             }

@@ -108,7 +108,7 @@ struct Explainer {
         return result
     }
 
-    private mutating func offer(_ found: (index: IndexedArchive, entry: CDXJEntry)?, _ why: Explanation.Code) {
+    private mutating func offer(_ found: Resolver.Found?, _ why: Explanation.Code) {
         guard let found else { return }
         let capture = CaptureSummary(found.entry, in: found.index.archive)
         guard !result.offers.contains(where: { $0.capture == capture }) else { return }
@@ -241,7 +241,7 @@ struct Explainer {
     /// Returns the closest capture that isn't an error page.
     private func closestPage(
         _ wanted: ArchiveStore.CaptureRequest, where condition: (CDXJEntry) -> Bool = { _ in true }
-    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
+    ) throws -> Resolver.Found? {
         try Resolver.closest(lookup(wanted.url, at: wanted.time), among: indexes) { !$1.isErrorPage && condition($1) }
     }
 
@@ -305,7 +305,7 @@ struct Explainer {
         var count = 0
         for index in indexes where count < Self.siteCapturesMax {
             let query = CaptureQuery(url: host, matchType: .host)
-            let entries = try index.firstCaptures(matching: query, limit: Self.siteCapturesMax - count, check)
+            let entries = try index.wacz.firstCaptures(matching: query, limit: Self.siteCapturesMax - count, check)
             count += entries.count
             keys.formUnion(entries.map(\.urlKey))
         }
@@ -381,14 +381,5 @@ extension String {
     /// Returns the number of bytes at the start that are equal.
     func commonPrefix(with other: String) -> Int {
         zip(utf8, other.utf8).prefix { $0 == $1 }.count
-    }
-}
-
-extension IndexedArchive {
-    /// Returns the first captures that match a query.
-    func firstCaptures(
-        matching query: CaptureQuery, limit: Int, _ check: CancellationCheck
-    ) throws(WebArchiveError) -> [CDXJEntry] {
-        try wacz.firstCaptures(matching: query, limit: limit, check)
     }
 }

@@ -10,8 +10,6 @@ struct LibrarySearch {
     /// The maximum number of archives that are listed.
     private static let listedMax = 10
 
-    private typealias Found = (index: IndexedArchive, entry: CDXJEntry)
-
     /// - Parameters:
     ///   - time: The time asked for.
     ///   - timeMax: How long to search.
@@ -38,7 +36,7 @@ struct LibrarySearch {
             .filter { !keys.contains($0.key) }
         var nearest = NearestArchives(others, to: time, catalog: resolver.catalog)
         var searched = 0
-        var found: [Found] = []
+        var found: [Resolver.Found] = []
         while searched < Explainer.archivesMax, let (archive, _) = try nearest.next() {
             guard archive.availability(in: resolver.layout) == .available else { continue }
             do {
@@ -64,7 +62,7 @@ struct LibrarySearch {
         return (evidence, offers)
     }
 
-    private static func ranked(_ found: [Found], for lookup: CaptureLookup) -> [Found] {
+    private static func ranked(_ found: [Resolver.Found], for lookup: CaptureLookup) -> [Resolver.Found] {
         found.compactMap { one in lookup.matcher.rank(of: one.entry, for: lookup.request.time).map { (one, $0) } }
             .sorted { one, other in
                 if one.1 < other.1 { return true }
@@ -72,7 +70,9 @@ struct LibrarySearch {
             }.map(\.0)
     }
 
-    private func match(_ found: Found, _ matcher: CaptureMatcher) throws -> Explanation.OtherArchives.Match {
+    private func match(
+        _ found: Resolver.Found, _ matcher: CaptureMatcher
+    ) throws -> Explanation.OtherArchives.Match {
         let tally = try found.index.wacz.tally(of: matcher, CancellationCheck(isWanted)) { !$0.isErrorPage }
         func year(_ time: CaptureTimestamp?) -> Int { time.flatMap { Int($0.digits14.prefix(4)) } ?? 0 }
         return Explanation.OtherArchives.Match(

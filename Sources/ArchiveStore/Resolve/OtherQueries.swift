@@ -3,10 +3,8 @@ import WebArchive
 
 /// The captured URLs that differ from one URL only in their query.
 struct OtherQueries {
-    typealias Found = (index: IndexedArchive, entry: CDXJEntry)
-
     /// The fuzzy match, then the captures with the longest common start.
-    private(set) var best: [Found] = []
+    private(set) var best: [Resolver.Found] = []
     private var fuzzyMatch: String?
     private var urls: Set<String> = []
     private var hasMore = false
@@ -23,12 +21,12 @@ struct OtherQueries {
     init(_ url: String, _ explainer: Explainer) throws {
         guard CapturedURL.Parts(url) != nil else { return }
         let paths = Self.paths(url)
-        var found: [Found] = []
+        var found: [Resolver.Found] = []
         for index in explainer.indexes {
             // Queries end in no slash, so both forms of the path are searched.
             for path in paths {
                 let query = CaptureQuery(url: "\(path)?", matchType: .prefix)
-                let entries = try index.firstCaptures(matching: query, limit: Self.capturesMax, explainer.check)
+                let entries = try index.wacz.firstCaptures(matching: query, limit: Self.capturesMax, explainer.check)
                 for entry in entries where !entry.isErrorPage && !entry.namesMethod {
                     if urls.insert(entry.url).inserted { found.append((index, entry)) }
                 }
@@ -59,13 +57,11 @@ struct OtherQueries {
     }
 
     /// Returns the capture that replay by lookups shows instead.
-    private static func fuzzyMatch(_ url: String, _ explainer: Explainer) throws -> Found? {
+    private static func fuzzyMatch(_ url: String, _ explainer: Explainer) throws -> Resolver.Found? {
         guard let match = FuzzyMatch(url) else { return nil }
         let lookup = explainer.lookup(url)
-        let candidates = try explainer.indexes.compactMap { index in
-            try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
-        }
-        return Resolver.best(of: candidates, for: lookup)
+        return try Resolver.best(
+            of: explainer.indexes.compactMap { try $0.fuzzyCapture(matching: match, lookup) }, for: lookup)
     }
 }
 
