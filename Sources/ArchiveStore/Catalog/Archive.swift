@@ -129,14 +129,9 @@ package struct ListedArchive: Sendable, Hashable, Encodable {
     package let archive: Archive
     package let availability: Availability
 
-    private enum CodingKeys: String, CodingKey {
-        case availability
-    }
-
     package func encode(to encoder: any Encoder) throws {
         try archive.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(availability, forKey: .availability)
+        try ["availability": availability].encode(to: encoder)
     }
 }
 

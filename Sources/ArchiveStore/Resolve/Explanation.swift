@@ -206,14 +206,9 @@ extension Explanation.Reason: Encodable {
         }
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case code
-    }
-
     package func encode(to encoder: any Encoder) throws {
         let (code, evidence) = parts
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(code, forKey: .code)
+        try ["code": code].encode(to: encoder)
         try evidence.encode(to: encoder)
     }
 }
@@ -233,26 +228,16 @@ extension Explanation.UnreadableCapture: Encodable {
 }
 
 extension Explanation.MissingRequirements: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case requires
-    }
-
     package func encode(to encoder: any Encoder) throws {
         try capture.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(requires, forKey: .requires)
+        try ["requires": requires].encode(to: encoder)
     }
 }
 
 extension Explanation.Offer: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case why
-    }
-
     package func encode(to encoder: any Encoder) throws {
         try capture.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(why, forKey: .why)
+        try ["why": why].encode(to: encoder)
     }
 }
 
