@@ -8,7 +8,10 @@ enum CatalogMigrations {
         migrator.registerMigration("1 archives, findings, pages", migrate: archivesFindingsPages)
         migrator.registerMigration("2 lookups", migrate: lookups)
         migrator.registerMigration("3 references, words, groups, jobs", migrate: referencesWordsGroupsJobs)
-        migrator.registerMigration("4 pages without an index of URLs", migrate: pagesWithoutURLIndex)
+        migrator.registerMigration("4 pages without an index of URLs") {
+            // No query used this index, and it took half of the pages' space.
+            try $0.execute(sql: "DROP INDEX pageByURL")
+        }
         migrator.registerMigration("5 counts of findings in one column", migrate: findingCountsInOneColumn)
         migrator.registerMigration("6 collections and linked files", migrate: collectionsAndLinkedFiles)
         migrator.registerMigration("7 archives without text") {
@@ -188,6 +191,29 @@ enum CatalogMigrations {
                 """)
     }
 
+    /// Columns of `archive` in the first versions of the schema.
+    private static let firstColumns = """
+            storage TEXT NOT NULL,
+            title TEXT NOT NULL,
+            size INTEGER NOT NULL,
+            originalName TEXT NOT NULL,
+            source TEXT NOT NULL,
+            importedAt TEXT NOT NULL,
+            createdAt TEXT,
+            description TEXT,
+            software TEXT,
+            waczVersion TEXT,
+            mainPageURL TEXT,
+            mainPageTimestamp TEXT,
+            pageCount INTEGER NOT NULL,
+            captureCount INTEGER NOT NULL,
+            firstCapture TEXT,
+            lastCapture TEXT,
+            notices INTEGER NOT NULL,
+            warnings INTEGER NOT NULL,
+            errors INTEGER NOT NULL
+        """
+
     /// `key` names the archive's files: the SHA-256 of a managed archive.
     private static func archivesFindingsPages(_ database: Database) throws {
         try database.execute(
@@ -196,25 +222,7 @@ enum CatalogMigrations {
                     key TEXT PRIMARY KEY NOT NULL,
                     id TEXT NOT NULL UNIQUE,
                     sha256 TEXT UNIQUE,
-                    storage TEXT NOT NULL,
-                    title TEXT NOT NULL,
-                    size INTEGER NOT NULL,
-                    originalName TEXT NOT NULL,
-                    source TEXT NOT NULL,
-                    importedAt TEXT NOT NULL,
-                    createdAt TEXT,
-                    description TEXT,
-                    software TEXT,
-                    waczVersion TEXT,
-                    mainPageURL TEXT,
-                    mainPageTimestamp TEXT,
-                    pageCount INTEGER NOT NULL,
-                    captureCount INTEGER NOT NULL,
-                    firstCapture TEXT,
-                    lastCapture TEXT,
-                    notices INTEGER NOT NULL,
-                    warnings INTEGER NOT NULL,
-                    errors INTEGER NOT NULL
+                \(firstColumns)
                 ) STRICT;
                 CREATE INDEX archiveByOriginalName ON archive (originalName);
                 CREATE TABLE finding (
@@ -238,11 +246,6 @@ enum CatalogMigrations {
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX pageByURL ON page (archiveKey, url);
                 """)
-    }
-
-    /// No query used this index, and it took half of the pages' space.
-    private static func pagesWithoutURLIndex(_ database: Database) throws {
-        try database.execute(sql: "DROP INDEX pageByURL")
     }
 
     /// Stores the JSON of `FindingCounts`, as sidecars do.
@@ -309,25 +312,7 @@ enum CatalogMigrations {
                     key TEXT PRIMARY KEY NOT NULL,
                     id TEXT NOT NULL UNIQUE,
                     sha256 TEXT,
-                    storage TEXT NOT NULL,
-                    title TEXT NOT NULL,
-                    size INTEGER NOT NULL,
-                    originalName TEXT NOT NULL,
-                    source TEXT NOT NULL,
-                    importedAt TEXT NOT NULL,
-                    createdAt TEXT,
-                    description TEXT,
-                    software TEXT,
-                    waczVersion TEXT,
-                    mainPageURL TEXT,
-                    mainPageTimestamp TEXT,
-                    pageCount INTEGER NOT NULL,
-                    captureCount INTEGER NOT NULL,
-                    firstCapture TEXT,
-                    lastCapture TEXT,
-                    notices INTEGER NOT NULL,
-                    warnings INTEGER NOT NULL,
-                    errors INTEGER NOT NULL,
+                \(firstColumns),
                     lookups TEXT,
                     lookupsReason TEXT,
                     tags TEXT NOT NULL DEFAULT '[]',
