@@ -130,17 +130,42 @@ package struct ArchiveStore: Sendable {
     /// - Throws: `StoreError`: `invalidMetadata`, `notFound` if the archive was removed meanwhile.
     @discardableResult
     package func edit(_ id: ArchiveID, _ metadata: ArchiveMetadata) throws -> Archive {
-        try committer.edit(id, metadata)
+        let metadata = try metadata.checked()
+        return try committing {
+            guard var current = try catalog.archive(id: id) else {
+                throw StoreError(.notFound, "the archive \"\(id)\" was removed")
+            }
+            if let title = metadata.title { current.title = title }
+            if let tags = metadata.tags { current.tags = tags }
+            if let notes = metadata.notes { current.notes = notes }
+            try committer.save(current)
+            return current
+        }
     }
 
-    /// Records what was seen when an archive was replayed that the capture server made.
+    /// Records what was seen when an archive was replayed that the capture server made. Does nothing for other archives.
     package func setReplayCheck(_ id: ArchiveID, _ sentence: String?) throws {
-        try committer.setReplayCheck(id, sentence)
+        try committing {
+            guard var current = try catalog.archive(id: id), current.saved != nil else { return }
+            current.saved?.replayCheck = sentence
+            try committer.save(current)
+        }
     }
 
-    /// Removes an archive from the library; does nothing if there is none with that id. A linked file isn't deleted,
-    /// and reads in progress finish.
-    package func remove(_ id: ArchiveID) throws { try committer.remove(id) }
+    /// Removes an archive from the library, with its index files, sidecar and memberships; does nothing if there is none
+    /// with that id. A linked file isn't deleted, and reads in progress finish.
+    package func remove(_ id: ArchiveID) throws {
+        try committing {
+            // Read the key under the lock: it changes when the file is hashed or replaced.
+            guard let archive = try catalog.archive(id: id) else { return }
+            if Folder.exists(layout.file(archive.key)) {
+                try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
+            } else if archive.storage.isLinked, Folder.exists(layout.sidecar(archive.key)) {
+                try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
+            }
+            try committer.finishRemoval(key: archive.key)
+        }
+    }
 
     /// Whether an archive is being removed at this moment.
     package var isRemoving: Bool {
