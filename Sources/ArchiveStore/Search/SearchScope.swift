@@ -1,33 +1,32 @@
 import GRDB
 import WebArchive
 
-/// The archives and times in which to search.
+/// The archives and times in which to search, and the database of the index.
 struct SearchScope {
-    /// The archives that may be found.
-    let archives: [ArchiveName]
-    let after: String?
-    let before: String?
-    private var byNumber: [Int64: ArchiveName] = [:]
-    private var isEverything = false
+    let database: Database
+    private let byNumber: [Int64: ArchiveName]
+    private let isEverything: Bool
+    private let after: String?
+    private let before: String?
 
-    init(archives: [ArchiveName], after: String?, before: String?) {
-        (self.archives, self.after, self.before) = (archives, after, before)
-    }
-
-    /// Whether nothing can be found.
-    var isNowhere: Bool { byNumber.isEmpty }
-
-    /// Finds the numbers that the index has for the archives.
-    mutating func resolve(_ database: Database, _ index: SearchIndex) throws {
+    /// Finds the numbers that the index has for the archives that may be found.
+    ///
+    /// - Returns: `nil` if nothing can be found.
+    init?(
+        _ database: Database, _ index: SearchIndex, _ archives: [ArchiveName], after: String? = nil,
+        before: String? = nil
+    ) throws {
+        (self.database, self.after, self.before) = (database, after, before)
         let numbers = try index.numbers(database)
         byNumber = Dictionary(archives.compactMap { archive in numbers[archive.key].map { ($0, archive) } }) { $1 }
         isEverything = try byNumber.count == numbers.count && !index.hasRemoved(database)
+        if byNumber.isEmpty { return nil }
     }
 
     func archive(_ number: Int64) -> ArchiveName? { byNumber[number] }
 
     /// Prepares a statement. It is kept if it has no condition, since others differ from search to search.
-    func statement(_ sql: String, _ database: Database) throws -> Statement {
+    func statement(_ sql: String) throws -> Statement {
         captureCondition == "1" ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
     }
 

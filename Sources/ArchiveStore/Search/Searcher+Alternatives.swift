@@ -12,8 +12,8 @@ extension Searcher {
             results.suggestion = SearchResults.Suggestion(
                 query: corrected.text, total: count.count, totalIsMinimum: count.isMinimum, isApplied: isEmpty)
             if isEmpty {
-                var (scope, found) = try scope(of: corrected, among: archives)
-                try find(corrected, &scope, limit: limit, offset: 0, &found)
+                var (chosen, found) = try chosen(by: corrected, among: archives)
+                try find(corrected, in: chosen, limit: limit, offset: 0, &found)
                 (results.hits, results.total, results.totalIsMinimum) = (found.hits, found.total, found.totalIsMinimum)
             }
         }

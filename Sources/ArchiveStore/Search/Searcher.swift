@@ -13,9 +13,9 @@ package struct Searcher: Sendable {
     package func search(_ query: SearchQuery, limit: Int, cursor: String? = nil) throws -> SearchResults {
         let offset = try cursor.map(Self.offset) ?? 0
         let archives = try store.catalog.names()
-        var (scope, results) = try scope(of: query, among: archives)
+        var (chosen, results) = try chosen(by: query, among: archives)
         if store.search.database.exists, !query.isEmpty, results.unknown.isEmpty {
-            try find(query, &scope, limit: limit, offset: offset, &results)
+            try find(query, in: chosen, limit: limit, offset: offset, &results)
             if results.total <= Self.suggestionHitsMax, offset == 0 {
                 try forgive(query, among: archives, limit: limit, &results)
             }
@@ -25,32 +25,38 @@ package struct Searcher: Sendable {
         return results
     }
 
-    func find(
-        _ query: SearchQuery, _ scope: inout SearchScope, limit: Int, offset: Int, _ results: inout SearchResults
-    ) throws {
+    /// Calls `body` with where to search, unless nothing can be found there.
+    private func reading<Value>(
+        _ query: SearchQuery, in archives: [ArchiveName], _ body: (SearchScope) throws -> Value
+    ) throws -> Value? {
         try store.search.database.reading { database in
-            results.hits = []
-            try scope.resolve(database, store.search)
-            guard !scope.isNowhere else { return }
+            try SearchScope(database, store.search, archives, after: query.after, before: query.before).map(body)
+        }
+    }
+
+    func find(
+        _ query: SearchQuery, in archives: [ArchiveName], limit: Int, offset: Int, _ results: inout SearchResults
+    ) throws {
+        _ = try reading(query, in: archives) { scope in
             let count = offset + limit + 1
-            let plan = try SearchPlan(query, database)
+            let plan = try SearchPlan(query, scope.database)
             results.optionalWords = plan.optional.sorted()
-            var (found, isComplete) = try documents(plan.exact, scope, database, count: count)
+            var (found, isComplete) = try documents(plan.exact, scope, count: count)
             func total(_ expression: MatchExpression?) throws -> (count: Int, isMinimum: Bool) {
                 if isComplete, found.count <= Self.totalMax { return (found.count, false) }
-                return try self.total(expression, scope, database, min(found.count, count))
+                return try self.total(expression, scope, min(found.count, count))
             }
             (results.total, results.totalIsMinimum) = try total(plan.exact)
             var forms: [String: [String]] = [:]
             // Pages with the words as typed are first.
-            if !results.totalIsMinimum, let wider = try plan.wider(database) {
+            if !results.totalIsMinimum, let wider = try plan.wider(scope.database) {
                 forms = wider.forms
                 // If there are enough exact hits, wider ones aren't on this page of results.
                 isComplete = found.count < count
                 if isComplete {
                     let seen = Set(found.map(\.url))
                     let others = try documents(
-                        wider.expression.excluding(plan.exact), scope, database, count: count + seen.count)
+                        wider.expression.excluding(plan.exact), scope, count: count + seen.count)
                     found += others.found.filter { !seen.contains($0.url) }
                     isComplete = others.isComplete
                 }
@@ -58,7 +64,7 @@ package struct Searcher: Sendable {
             }
             let shown = found.dropFirst(offset).prefix(limit)
             let finder = SnippetFinder(plan.needed, forms: forms, folding: WordFolding())
-            results.hits = try shown.compactMap { try hit($0, scope, database, finder) }
+            results.hits = try shown.compactMap { try hit($0, scope, finder) }
             if found.count > offset + limit { results.next = String(offset + limit) }
         }
     }
@@ -67,36 +73,30 @@ package struct Searcher: Sendable {
     ///
     /// - Returns: With the number of pages, if that is known.
     private func widest(
-        _ query: SearchQuery, _ scope: SearchScope, _ database: Database
+        _ query: SearchQuery, _ scope: SearchScope
     ) throws -> (expression: MatchExpression?, count: (count: Int, isMinimum: Bool)?) {
-        let plan = try SearchPlan(query, database)
-        let exact = try total(plan.exact, scope, database, 0)
-        if !exact.isMinimum, let wider = try plan.wider(database) { return (wider.expression, nil) }
+        let plan = try SearchPlan(query, scope.database)
+        let exact = try total(plan.exact, scope, 0)
+        if !exact.isMinimum, let wider = try plan.wider(scope.database) { return (wider.expression, nil) }
         return (plan.exact, exact)
     }
 
     /// Returns how many pages a query finds.
     func pageCount(_ query: SearchQuery, among archives: [ArchiveName]) throws -> (count: Int, isMinimum: Bool) {
-        var (scope, _) = try scope(of: query, among: archives)
-        return try store.search.database.reading { database in
-            try scope.resolve(database, store.search)
-            if scope.isNowhere || query.isEmpty { return (0, false) }
-            let found = try widest(query, scope, database)
-            return try found.count ?? total(found.expression, scope, database, 0)
+        let chosen = try chosen(by: query, among: archives).archives
+        let count = try reading(query, in: chosen) { scope -> (count: Int, isMinimum: Bool) in
+            if query.isEmpty { return (0, false) }
+            let found = try widest(query, scope)
+            return try found.count ?? total(found.expression, scope, 0)
         }
+        return count ?? (0, false)
     }
 
     /// Returns how many of the pages found are in each archive, site and so on.
     package func facets(_ query: SearchQuery) throws -> SearchFacets {
-        var (scope, known) = try scope(of: query, among: store.catalog.names())
-        var facets = SearchFacets()
-        guard store.search.database.exists, !query.isEmpty, known.unknown.isEmpty else { return facets }
-        try store.search.database.reading { database in
-            try scope.resolve(database, store.search)
-            guard !scope.isNowhere else { return }
-            facets = try count(widest(query, scope, database).expression, scope, database)
-        }
-        return facets
+        let (chosen, known) = try chosen(by: query, among: store.catalog.names())
+        guard store.search.database.exists, !query.isEmpty, known.unknown.isEmpty else { return SearchFacets() }
+        return try reading(query, in: chosen) { try count(widest(query, $0).expression, $0) } ?? SearchFacets()
     }
 
     /// What of the library can be searched.
@@ -130,8 +130,10 @@ package struct Searcher: Sendable {
         return coverage
     }
 
-    /// Returns where to search, and results with the IDs that don't exist.
-    func scope(of query: SearchQuery, among all: [ArchiveName]) throws -> (SearchScope, SearchResults) {
+    /// Returns the archives in which to search, and results with the IDs that don't exist.
+    func chosen(
+        by query: SearchQuery, among all: [ArchiveName]
+    ) throws -> (archives: [ArchiveName], results: SearchResults) {
         var results = SearchResults()
         results.invalidFilters = query.invalidFilters
         var chosen: Set<ArchiveID>?
@@ -150,10 +152,7 @@ package struct Searcher: Sendable {
             store.recentlyUsed.note(id)
             chosen = (chosen ?? []).union(collection.members)
         }
-        let scope = SearchScope(
-            archives: chosen.map { chosen in all.filter { chosen.contains($0.id) } } ?? all, after: query.after,
-            before: query.before)
-        return (scope, results)
+        return (chosen.map { chosen in all.filter { chosen.contains($0.id) } } ?? all, results)
     }
 
     private struct FoundDocument: Decodable, FetchableRecord {
@@ -163,11 +162,11 @@ package struct Searcher: Sendable {
 
     /// Returns the best document of each URL, best first: at least `count`, or all. `isComplete`: whether these are all.
     private func documents(
-        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, count: Int
+        _ expression: MatchExpression?, _ scope: SearchScope, count: Int
     ) throws -> (found: [FoundDocument], isComplete: Bool) {
         var wanted = count + 20
         while true {
-            let rows = try rows(expression, scope, database, limit: wanted)
+            let rows = try rows(expression, scope, limit: wanted)
             var seen: Set<Int64> = []
             let first = rows.filter { seen.insert($0.url).inserted }
             if first.count >= count || rows.count < wanted { return (first, rows.count < wanted) }
@@ -175,15 +174,13 @@ package struct Searcher: Sendable {
         }
     }
 
-    private func rows(
-        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, limit: Int
-    ) throws -> [FoundDocument] {
+    private func rows(_ expression: MatchExpression?, _ scope: SearchScope, limit: Int) throws -> [FoundDocument] {
         guard let expression else {
             let sql = """
                 SELECT number AS document, url FROM document WHERE \(scope.condition("document.number"))
                 ORDER BY number DESC LIMIT ?
                 """
-            return try FoundDocument.fetchAll(database.cachedStatement(sql: sql), arguments: [limit])
+            return try FoundDocument.fetchAll(scope.database.cachedStatement(sql: sql), arguments: [limit])
         }
         let sql = """
             SELECT found.rowid AS document, document.url FROM (
@@ -191,11 +188,11 @@ package struct Searcher: Sendable {
                 WHERE word MATCH ? AND \(scope.condition("word.rowid")) ORDER BY score LIMIT ?) AS found
             JOIN document ON document.number = found.rowid ORDER BY found.score, found.rowid
             """
-        return try FoundDocument.fetchAll(scope.statement(sql, database), arguments: [expression.argument, limit])
+        return try FoundDocument.fetchAll(scope.statement(sql), arguments: [expression.argument, limit])
     }
 
     private func total(
-        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database, _ known: Int
+        _ expression: MatchExpression?, _ scope: SearchScope, _ known: Int
     ) throws -> (count: Int, isMinimum: Bool) {
         let source =
             expression == nil
@@ -203,7 +200,7 @@ package struct Searcher: Sendable {
             : "word JOIN document ON document.number = word.rowid WHERE word MATCH ? AND \(scope.condition("word.rowid"))"
         let sql = "SELECT count(*) FROM (SELECT DISTINCT document.url FROM \(source) LIMIT \(Self.totalMax + 1))"
         let arguments = expression.map { StatementArguments([$0.argument]) } ?? StatementArguments()
-        let count = max(known, try Int.fetchOne(database, sql: sql, arguments: arguments) ?? 0)
+        let count = max(known, try Int.fetchOne(scope.database, sql: sql, arguments: arguments) ?? 0)
         return count > Self.totalMax ? (max(Self.totalMax, known - 1), true) : (count, false)
     }
 
@@ -220,9 +217,7 @@ package struct Searcher: Sendable {
         let count: Int
     }
 
-    private func hit(
-        _ found: FoundDocument, _ scope: SearchScope, _ database: Database, _ finder: SnippetFinder
-    ) throws -> SearchHit? {
+    private func hit(_ found: FoundDocument, _ scope: SearchScope, _ finder: SnippetFinder) throws -> SearchHit? {
         let sql = """
             SELECT document.text, title, type, language, url.url AS address
             FROM document JOIN url ON url.number = document.url WHERE document.number = ?
@@ -234,15 +229,14 @@ package struct Searcher: Sendable {
             JOIN capture ON capture.document = document.number
             WHERE document.url = ? AND capture.part = 0 AND \(scope.captureCondition) GROUP BY year ORDER BY year
             """
-        let document = try DocumentRow.fetchOne(database.cachedStatement(sql: sql), arguments: [found.document])
-        let timestamp = try String.fetchOne(scope.statement(latest, database), arguments: [found.document])
+        let document = try DocumentRow.fetchOne(scope.database.cachedStatement(sql: sql), arguments: [found.document])
+        let timestamp = try String.fetchOne(scope.statement(latest), arguments: [found.document])
         guard let document, let timestamp else { return nil }
-        let copies = try archives(
-            withURL: found.url, at: timestamp, preferring: found.document, scope, database)
+        let copies = try archives(withURL: found.url, at: timestamp, preferring: found.document, scope)
         guard let archive = copies.first?.archive else { return nil }
         let others = copies.dropFirst().filter(\.hasText).map { SearchHit.OtherArchive($0.archive) }
-        let years = try YearRow.fetchAll(scope.statement(byYear, database), arguments: [found.url])
-        let text = try document.text.map { try SearchText.fetch(database, number: $0) }
+        let years = try YearRow.fetchAll(scope.statement(byYear), arguments: [found.url])
+        let text = try document.text.map { try SearchText.fetch(scope.database, number: $0) }
         return SearchHit(
             archive: archive.id, archiveTitle: archive.title, originalName: archive.entry.originalName,
             url: document.address, timestamp: timestamp, title: String(document.title.prefix(Self.titleMax)),
@@ -263,8 +257,7 @@ package struct Searcher: Sendable {
     ///   - url: The number of the URL.
     ///   - document: The text that was found. An intact copy with another text is better than a damaged one with it.
     func archives(
-        withURL url: Int64, at timestamp: String, preferring document: Int64? = nil, _ scope: SearchScope,
-        _ database: Database
+        withURL url: Int64, at timestamp: String, preferring document: Int64? = nil, _ scope: SearchScope
     ) throws -> [(archive: Archive, hasText: Bool)] {
         let sql = """
             SELECT capture.archive AS archive, document.number AS document
@@ -272,8 +265,7 @@ package struct Searcher: Sendable {
             WHERE document.url = ? AND timestamp = ? AND (part = 0 OR document.number = ?) AND \(scope.captureCondition)
             ORDER BY document.number = ? DESC, archive DESC LIMIT \(Self.copiesMax)
             """
-        let rows = try CopyRow.fetchAll(
-            scope.statement(sql, database), arguments: [url, timestamp, document, document])
+        let rows = try CopyRow.fetchAll(scope.statement(sql), arguments: [url, timestamp, document, document])
         var seen: Set<Int64> = []
         let copies = try rows.filter { seen.insert($0.archive).inserted }.compactMap { row in
             try scope.archive(row.archive).flatMap { try store.catalog.archive(key: $0.key) }.map { archive in
@@ -286,9 +278,7 @@ package struct Searcher: Sendable {
         }.map { ($0.archive, $0.hasText) }
     }
 
-    private func count(
-        _ expression: MatchExpression?, _ scope: SearchScope, _ database: Database
-    ) throws -> SearchFacets {
+    private func count(_ expression: MatchExpression?, _ scope: SearchScope) throws -> SearchFacets {
         let found =
             expression == nil
             ? "SELECT number FROM document WHERE \(scope.condition("document.number"))"
@@ -301,11 +291,11 @@ package struct Searcher: Sendable {
                 FROM found JOIN document USING (number) \(tables) WHERE \(condition)
                 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT \(Self.facetValuesMax)
                 """
-            return try SearchFacets.Count.fetchAll(database, sql: sql, arguments: arguments)
+            return try SearchFacets.Count.fetchAll(scope.database, sql: sql, arguments: arguments)
         }
         let captures = "JOIN capture ON capture.document = document.number"
         let number = try Int.fetchOne(
-            database, sql: "\(source) SELECT count(*) FROM found", arguments: arguments)
+            scope.database, sql: "\(source) SELECT count(*) FROM found", arguments: arguments)
         return SearchFacets(
             archives: try counts("CAST(capture.archive AS TEXT)", captures, scope.captureCondition).compactMap { item in
                 Int64(item.value).flatMap(scope.archive).map { archive in

@@ -35,16 +35,14 @@ extension Searcher {
             Suggestion(kind: .archive, text: $0.title, archive: $0.id)
         }
         guard store.search.database.exists else { return Array(found.prefix(limit)) }
-        var scope = SearchScope(archives: archives, after: nil, before: nil)
         try store.search.database.reading { database in
-            try scope.resolve(database, store.search)
-            guard !scope.isNowhere else { return }
+            guard let scope = try SearchScope(database, store.search, archives) else { return }
             if !typed.contains(where: \.isWhitespace) {
                 found += try sites(startingWith: typed, database)
-                found += try urls(startingWith: typed, scope, database)
+                found += try urls(startingWith: typed, scope)
             }
             let wanted = limit - min(limit, found.count)
-            if wanted > 0 { found += try pages(query, scope, database, limit: wanted) }
+            if wanted > 0 { found += try pages(query, scope, limit: wanted) }
         }
         return Array(found.prefix(limit))
     }
@@ -56,10 +54,8 @@ extension Searcher {
         let timestamp: String
     }
 
-    private func suggestion(
-        _ kind: Suggestion.Kind, _ page: PageRow, _ scope: SearchScope, _ database: Database
-    ) throws -> Suggestion? {
-        let copies = try archives(withURL: page.number, at: page.timestamp, scope, database)
+    private func suggestion(_ kind: Suggestion.Kind, _ page: PageRow, _ scope: SearchScope) throws -> Suggestion? {
+        let copies = try archives(withURL: page.number, at: page.timestamp, scope)
         return copies.first.map {
             Suggestion(
                 kind: kind, text: kind == .url ? page.url : String(page.title.prefix(200)), url: page.url,
@@ -77,7 +73,7 @@ extension Searcher {
     }
 
     /// Returns pages whose key begins like that of the text, if it has a host with a dot.
-    private func urls(startingWith text: String, _ scope: SearchScope, _ database: Database) throws -> [Suggestion] {
+    private func urls(startingWith text: String, _ scope: SearchScope) throws -> [Suggestion] {
         guard text.contains("://") || text.contains("."), text.contains("/") else { return [] }
         let key = SURT.key(for: text.contains("://") ? text : "http://\(text)")
         let sql = """
@@ -86,14 +82,12 @@ extension Searcher {
             JOIN document ON document.url = url.number JOIN capture ON capture.document = document.number
             WHERE \(scope.captureCondition) GROUP BY url.number LIMIT 3
             """
-        return try PageRow.fetchAll(database, sql: sql, arguments: [key, key + "\u{10FFFF}"])
-            .compactMap { try suggestion(.url, $0, scope, database) }
+        return try PageRow.fetchAll(scope.database, sql: sql, arguments: [key, key + "\u{10FFFF}"])
+            .compactMap { try suggestion(.url, $0, scope) }
     }
 
     /// Returns pages whose title has the words, the last of which may be incomplete.
-    private func pages(
-        _ query: SearchQuery, _ scope: SearchScope, _ database: Database, limit: Int
-    ) throws -> [Suggestion] {
+    private func pages(_ query: SearchQuery, _ scope: SearchScope, limit: Int) throws -> [Suggestion] {
         guard let expression = query.titleExpression else { return [] }
         let sql = """
             SELECT document.title AS title, url.number AS number, url.url AS url, max(capture.timestamp) AS timestamp
@@ -102,8 +96,8 @@ extension Searcher {
             JOIN capture ON capture.document = document.number
             WHERE \(scope.captureCondition) GROUP BY url.number ORDER BY length(document.title), url.number LIMIT ?
             """
-        return try PageRow.fetchAll(database, sql: sql, arguments: [expression.argument, limit])
-            .compactMap { try suggestion(.page, $0, scope, database) }
+        return try PageRow.fetchAll(scope.database, sql: sql, arguments: [expression.argument, limit])
+            .compactMap { try suggestion(.page, $0, scope) }
     }
 
     private static let textOptions: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]
