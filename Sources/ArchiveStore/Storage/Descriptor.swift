@@ -41,9 +41,14 @@ package final class Descriptor: Sendable {
 
     /// - Throws: `StoreError` if the number isn't an open descriptor.
     static func duplicate(_ number: Int32, path: String) throws(StoreError) -> Descriptor {
-        let copy = dup(number)
+        Descriptor(owning: try copy(of: number, path: path), path: path)
+    }
+
+    /// Returns a copy of a descriptor, which other programs that are started don't get.
+    private static func copy(of number: Int32, path: String) throws(StoreError) -> Int32 {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .system(errno, doing: "opening", path: path) }
-        return Descriptor(owning: copy, path: path)
+        return copy
     }
 
     deinit {
@@ -54,10 +59,8 @@ package final class Descriptor: Sendable {
     ///
     /// - Parameter name: The name in errors; `nil` for the last component of the path.
     func bytes(named name: String? = nil) throws -> FileByteSource {
-        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { throw StoreError.system(errno, doing: "opening", path: path) }
         let name = name ?? path.split(separator: "/").last.map(String.init) ?? path
-        return try FileByteSource(ownedDescriptor: copy, name: name)
+        return try FileByteSource(ownedDescriptor: Self.copy(of: number, path: path), name: name)
     }
 
     package func status() throws(StoreError) -> stat {
