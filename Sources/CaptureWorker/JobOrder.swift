@@ -13,14 +13,6 @@ package struct JobOrder: Sendable, Codable {
         package var chromium: String?
         /// The folders in which tools find each other, in the form of `PATH`.
         package var path: String
-
-        package init(
-            ytdlp: String?, gallerydl: String? = nil, ffmpeg: String?, ffprobe: String?, curl: String?,
-            chromium: String? = nil, path: String
-        ) {
-            (self.ytdlp, self.ffmpeg, self.ffprobe, self.curl) = (ytdlp, ffmpeg, ffprobe, curl)
-            (self.gallerydl, self.chromium, self.path) = (gallerydl, chromium, path)
-        }
     }
 
     package var downloadID: String
@@ -56,12 +48,6 @@ package struct WorkerMessage: Sendable, Codable {
     package var progress: DownloadProgress?
     package var title: String?
     package var genre: Genre?
-
-    package init(
-        stage: DownloadStage? = nil, progress: DownloadProgress? = nil, title: String? = nil, genre: Genre? = nil
-    ) {
-        (self.stage, self.progress, self.title, self.genre) = (stage, progress, title, genre)
-    }
 }
 
 /// `result.json`: how an attempt ended. A worker writes it last, flushed and renamed.
@@ -93,17 +79,6 @@ package struct SavedFiles: Sendable, Codable {
     package var incomplete: String?
     /// What was seen when the archive was replayed; `nil` if that wasn't tried.
     package var replayCheck: String?
-
-    package init(
-        archive: String, archiveSHA256: String, file: String?, fileSize: UInt64?, mediaType: String, fileName: String,
-        title: String, genre: Genre, genreDetectionError: String?, incomplete: String? = nil,
-        replayCheck: String? = nil
-    ) {
-        (self.archive, self.archiveSHA256, self.file) = (archive, archiveSHA256, file)
-        (self.fileSize, self.mediaType, self.fileName) = (fileSize, mediaType, fileName)
-        (self.title, self.genre, self.genreDetectionError) = (title, genre, genreDetectionError)
-        (self.incomplete, self.replayCheck) = (incomplete, replayCheck)
-    }
 }
 
 /// The names of files in a session folder.

@@ -1,6 +1,5 @@
 import ArchiveStore
 import CaptureAPI
-import CaptureWorker
 import Foundation
 import Logging
 import ReplayServer
@@ -8,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import CaptureServer
+@testable import CaptureWorker
 
 /// The answers, byte for byte but for IDs and times. A golden file each; Tests/CaptureTests reads them as strictly as clients do.
 struct ContractTests {

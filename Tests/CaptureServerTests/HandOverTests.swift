@@ -1,12 +1,12 @@
 import ArchiveStore
 import CaptureAPI
-import CaptureWorker
 import Foundation
 import Logging
 import TestSupport
 import Testing
 
 @testable import CaptureServer
+@testable import CaptureWorker
 
 struct HandOverTests {
     private let test: TestQueue

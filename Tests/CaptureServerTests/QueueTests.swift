@@ -1,12 +1,12 @@
 import ArchiveStore
 import CaptureAPI
-import CaptureWorker
 import Foundation
 import GRDB
 import TestSupport
 import Testing
 
 @testable import CaptureServer
+@testable import CaptureWorker
 
 /// A queue in a folder of its own.
 struct TestQueue {

@@ -15,8 +15,6 @@ package struct CaptureConfiguration: Sendable, Hashable {
     package var page = RecordingLimits()
     package var isolation = IsolationRule.auto
 
-    package init() {}
-
     /// Where the server listens, and under which names.
     package struct Server: Sendable, Hashable {
         package var name = "Video Download Server"

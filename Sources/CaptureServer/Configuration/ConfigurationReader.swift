@@ -57,10 +57,6 @@ struct ConfigurationPass {
     var warnings: [ConfigurationFault] = []
     let paths: ConfigurationPaths
 
-    init(faults: [ConfigurationFault], paths: ConfigurationPaths) {
-        (self.faults, self.paths) = (faults, paths)
-    }
-
     mutating func refuse(_ place: ConfigurationNode.Place, _ key: String?, _ message: String) {
         faults.append(ConfigurationFault(line: place.line, column: place.column, key: key, message: message))
     }

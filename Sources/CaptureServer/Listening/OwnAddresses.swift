@@ -12,8 +12,6 @@ package struct OwnAddresses: Sendable, Hashable {
     /// As the system knows it; empty if it isn't plain ASCII.
     package var hostName: String { names.first { !$0.hasSuffix(".local") } ?? names.first ?? "" }
 
-    package init(addresses: [IPAddress], names: [String]) { (self.addresses, self.names) = (addresses, names) }
-
     /// Reads them from the system.
     package static func current() -> OwnAddresses {
         var found: [(address: IPAddress, isVirtual: Bool)] = []

@@ -15,8 +15,6 @@ package struct HistoryQuery: Sendable, Hashable {
     package var since: String?
     package var until: String?
 
-    package init() {}
-
     /// Parses the parameters of a request.
     ///
     /// - Parameter user: The only user whose downloads are shown, whatever the parameters say; `nil` for all.

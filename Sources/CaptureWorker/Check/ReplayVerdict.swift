@@ -5,28 +5,19 @@ package struct ReplayVerdict: Sendable, Hashable {
     /// The share of words that the recorded and the replayed text have in common, from 0 to 1; `nil` if neither has any.
     package var sameWords: Double?
     /// The URLs that the replayed page requested.
-    package var requested: Int
+    package var requested = 0
     /// Those that the archive doesn't have, although the site had them.
-    package var missing: Int
+    package var missing = 0
     /// Whether the media play; `nil` if there are none.
     package var plays: Bool?
     /// Photos of a post; `nil` if there are none.
     package var photos: Photos?
     /// Whether the replayed pages appeared.
-    package var isShown: Bool
+    package var isShown = true
 
     package struct Photos: Sendable, Hashable, Decodable {
         package var shown: Int
         package var all: Int
-
-        package init(shown: Int, all: Int) { (self.shown, self.all) = (shown, all) }
-    }
-
-    package init(
-        sameWords: Double? = nil, requested: Int = 0, missing: Int = 0, plays: Bool? = nil, isShown: Bool = true
-    ) {
-        (self.sameWords, self.requested, self.missing, self.plays) = (sameWords, requested, missing, plays)
-        self.isShown = isShown
     }
 
     /// Adds what was seen on another page of the archive.

@@ -33,20 +33,16 @@ private struct PageRecords {
     let warc: WARCWriter
     let pageID: String
 
-    private struct Payload {
+    struct Payload {
         let id: String
         let url: String
         let date: CaptureTimestamp
     }
 
     /// The first record of each payload, by its SHA-256.
-    private var payloads: [String: Payload] = [:]
+    var payloads: [String: Payload] = [:]
     /// The guard's record is read once for each host.
-    private var addresses: [String: String] = [:]
-
-    init(pack: ArchivePack, warc: WARCWriter, pageID: String) {
-        (self.pack, self.warc, self.pageID) = (pack, warc, pageID)
-    }
+    var addresses: [String: String] = [:]
 
     /// Writes a response, or a revisit record if its payload is in the file already, and the request.
     mutating func write(_ exchange: RecordedExchange) throws {

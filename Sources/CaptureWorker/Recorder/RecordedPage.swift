@@ -65,10 +65,6 @@ package struct PageInfo: Sendable, Encodable {
         package var mime: String?
         package var type: String?
         package var error: String?
-
-        package init(status: Int? = nil, mime: String? = nil, type: String? = nil, error: String? = nil) {
-            (self.status, self.mime, self.type, self.error) = (status, mime, type, error)
-        }
     }
 
     package struct Counts: Sendable, Encodable {
@@ -80,10 +76,6 @@ package struct PageInfo: Sendable, Encodable {
     package var ts: String
     package var urls: [String: Resource]
     package var counts = Counts()
-
-    package init(pageid: String, url: String, ts: String, urls: [String: Resource]) {
-        (self.pageid, self.url, self.ts, self.urls) = (pageid, url, ts, urls)
-    }
 }
 
 /// A page with everything that the browser received for it. The files are in the session folder.

@@ -9,19 +9,6 @@ package struct ConditionalRequest: Sendable, Hashable {
     package var ifRange: String?
     package var range: String?
 
-    package init(
-        ifMatch: String? = nil, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil,
-        ifUnmodifiedSince: String? = nil,
-        ifRange: String? = nil, range: String? = nil
-    ) {
-        self.ifMatch = ifMatch
-        self.ifNoneMatch = ifNoneMatch
-        self.ifModifiedSince = ifModifiedSince
-        self.ifUnmodifiedSince = ifUnmodifiedSince
-        self.ifRange = ifRange
-        self.range = range
-    }
-
     package enum Answer: Sendable, Hashable {
         case whole
         case ranges([ByteRange])

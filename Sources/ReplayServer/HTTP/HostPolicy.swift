@@ -25,11 +25,7 @@ package struct HostPolicy: Sendable, Hashable {
         package let tenant: Tenant
         package let port: Int
         /// Whether the port is recorded in the store, which isn't possible if the store is read-only.
-        package let isKept: Bool
-
-        package init(tenant: Tenant, port: Int, isKept: Bool = true) {
-            (self.tenant, self.port, self.isKept) = (tenant, port, isKept)
-        }
+        package var isKept = true
 
         fileprivate var role: Role {
             switch tenant {
