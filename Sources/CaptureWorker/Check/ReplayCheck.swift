@@ -114,7 +114,7 @@ struct ReplayCheck: Sendable {
 
     private func navigate(to url: String, _ connection: BrowserConnection, _ tab: String) async throws {
         _ = try await connection.call(
-            "Page.navigate", Page.Navigate(url: url), session: tab, as: Page.Navigated.self)
+            "Page.navigate", ["url": url], session: tab, as: Page.Navigated.self)
     }
 
     private func look(
@@ -209,13 +209,12 @@ struct ReplayCheck: Sendable {
                 throw ToolFailure(.aborted, "the page's process ended unexpectedly")
             case .requested: watch.begin(try event.parameters())
             case .responded: watch.add(try event.parameters())
-            case .finished: watch.end((try event.parameters() as Network.Finished).requestId)
+            case .finished: watch.end((try event.parameters() as Network.ID).requestId)
             case .failed:
                 let failed: Network.Failed = try event.parameters()
                 watch.end(failed.requestId, failed)
             case .dialog:
-                try connection.send(
-                    "Page.handleJavaScriptDialog", Page.HandleDialog(accept: true), session: event.session)
+                try connection.send("Page.handleJavaScriptDialog", ["accept": true], session: event.session)
             default: break
             }
         }

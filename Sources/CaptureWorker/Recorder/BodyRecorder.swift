@@ -166,7 +166,7 @@ struct BodyRecorder: Sendable {
             if start.duration(to: .now) > .seconds(Self.secondsMax) { body.truncated = "time" }
             if body.truncated != nil { break }
         }
-        try connection.send("IO.close", IO.Close(handle: stream), session: target)
+        try connection.send("IO.close", ["handle": stream], session: target)
         return body
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 
 // Parameters and answers of the Chrome DevTools Protocol, as far as they are used. The names are those of the protocol.
+// Parameters of one type are dictionaries at their calls.
 
 /// The events that are read. Others are skipped.
 enum BrowserEventName: String {
@@ -51,10 +52,6 @@ enum Target {
         let sessionId: String
     }
 
-    struct Create: Encodable, Sendable {
-        let url: String
-    }
-
     struct ID: Codable, Sendable {
         let targetId: String
     }
@@ -70,10 +67,6 @@ enum Fetch {
         /// Without the first one, the browser doesn't ask what to do about a password.
         var patterns = [Pattern(requestStage: "Request"), Pattern(requestStage: "Response")]
         var handleAuthRequests = true
-    }
-
-    struct AuthRequired: Decodable, Sendable {
-        let requestId: String
     }
 
     struct ContinueWithAuth: Encodable, Sendable {
@@ -103,7 +96,7 @@ enum Fetch {
         func field(_ name: String) -> String? { responseHeaders?.first { $0.name.lowercased() == name }?.value }
     }
 
-    struct ID: Encodable, Sendable {
+    struct ID: Codable, Sendable {
         let requestId: String
     }
 
@@ -142,10 +135,6 @@ enum IO {
             guard let bytes = Data(base64Encoded: data) else { throw BrowserEnd("the browser sent damaged data") }
             return bytes
         }
-    }
-
-    struct Close: Encodable, Sendable {
-        let handle: String
     }
 }
 
@@ -204,29 +193,13 @@ enum Network {
         let headersText: String?
     }
 
-    struct Finished: Decodable, Sendable {
-        let requestId: String
-    }
-
     struct Failed: Decodable, Sendable {
         let requestId: String
         let errorText: String
         let canceled: Bool?
     }
 
-    struct CacheDisabled: Encodable, Sendable {
-        var cacheDisabled = true
-    }
-
-    struct BypassServiceWorker: Encodable, Sendable {
-        var bypass = true
-    }
-
-    struct UserAgent: Encodable, Sendable {
-        let userAgent: String
-    }
-
-    struct ID: Encodable, Sendable {
+    struct ID: Codable, Sendable {
         let requestId: String
     }
 
@@ -245,17 +218,9 @@ enum Network {
         /// Seconds since 1970; `nil` for a cookie of the session.
         let expires: Double?
     }
-
-    struct Cookies: Encodable, Sendable {
-        let cookies: [Cookie]
-    }
 }
 
 enum Page {
-    struct Navigate: Encodable, Sendable {
-        let url: String
-    }
-
     struct Navigated: Decodable, Sendable {
         let loaderId: String?
         let errorText: String?
@@ -263,10 +228,6 @@ enum Page {
 
     struct Dialog: Decodable, Sendable {
         let type: String
-    }
-
-    struct HandleDialog: Encodable, Sendable {
-        let accept: Bool
     }
 
     struct Frame: Decodable, Sendable {
@@ -289,11 +250,6 @@ enum Page {
 
     struct Frames: Decodable, Sendable {
         let frameTree: FrameTree
-    }
-
-    struct World: Encodable, Sendable {
-        let frameId: String
-        var worldName = "replayhost"
     }
 
     struct Context: Decodable, Sendable {
@@ -349,9 +305,5 @@ enum Browser {
     struct Version: Decodable, Sendable {
         let product: String
         let userAgent: String
-    }
-
-    struct DownloadBehavior: Encodable, Sendable {
-        var behavior = "deny"
     }
 }

@@ -76,7 +76,7 @@ struct PageRecorder: Sendable {
         let url = session.order.url
         try await wait(seconds: .infinity) {
             let answer = try await connection.call(
-                "Page.navigate", Page.Navigate(url: url), session: page, as: Page.Navigated.self)
+                "Page.navigate", ["url": url], session: page, as: Page.Navigated.self)
             navigation.withLock { $0 = answer }
             return true
         }
@@ -142,7 +142,7 @@ struct PageRecorder: Sendable {
                     group.addTask { try await bodies.record(paused, over: connection, in: event.session) }
                 case .askedForPassword:
                     // Without an answer, the request waits for a person. The response that asks is recorded.
-                    let asked: Fetch.AuthRequired = try event.parameters()
+                    let asked: Fetch.ID = try event.parameters()
                     try connection.send(
                         "Fetch.continueWithAuth", Fetch.ContinueWithAuth(requestId: asked.requestId),
                         session: event.session)
@@ -151,7 +151,7 @@ struct PageRecorder: Sendable {
                 case .responded: book.add(try event.parameters() as Network.Responded)
                 case .respondedExtra: book.add(try event.parameters() as Network.RespondedExtra)
                 case .received: book.noteActivity()
-                case .finished: book.end((try event.parameters() as Network.Finished).requestId)
+                case .finished: book.end((try event.parameters() as Network.ID).requestId)
                 case .failed:
                     let failed: Network.Failed = try event.parameters()
                     book.end(failed.requestId, error: failed.errorText)
@@ -176,9 +176,9 @@ struct PageRecorder: Sendable {
         }
         try connection.send("Fetch.enable", Fetch.Enable(), session: id)
         try connection.send("Network.enable", session: id)
-        try connection.send("Network.setCacheDisabled", Network.CacheDisabled(), session: id)
-        try connection.send("Network.setBypassServiceWorker", Network.BypassServiceWorker(), session: id)
-        try connection.send("Network.setUserAgentOverride", Network.UserAgent(userAgent: agent), session: id)
+        try connection.send("Network.setCacheDisabled", ["cacheDisabled": true], session: id)
+        try connection.send("Network.setBypassServiceWorker", ["bypass": true], session: id)
+        try connection.send("Network.setUserAgentOverride", ["userAgent": agent], session: id)
         try connection.send("Target.setAutoAttach", Target.AutoAttach(filter: Targets.attachedByPages), session: id)
         if type == "page" || type == "iframe" {
             try connection.send("Page.enable", session: id)
@@ -186,7 +186,7 @@ struct PageRecorder: Sendable {
             try connection.send("Runtime.enable", session: id)
         }
         if type == "page", let cookies = CookieFile.cookies(of: session), !cookies.isEmpty {
-            try connection.send("Network.setCookies", Network.Cookies(cookies: cookies), session: id)
+            try connection.send("Network.setCookies", ["cookies": cookies], session: id)
         }
         try connection.send("Runtime.runIfWaitingForDebugger", session: id)
         targets.ready(id)
@@ -198,7 +198,7 @@ struct PageRecorder: Sendable {
     /// Dismisses a dialog. Leaving the page isn't refused.
     private func dismiss(_ dialog: Page.Dialog, over connection: BrowserConnection, in page: String?) throws {
         try connection.send(
-            "Page.handleJavaScriptDialog", Page.HandleDialog(accept: dialog.type == "beforeunload"), session: page)
+            "Page.handleJavaScriptDialog", ["accept": dialog.type == "beforeunload"], session: page)
         // A script can open one after the other, without an end.
         if targets.countDialog() % Self.dialogsMax == 0 {
             try connection.send("Runtime.terminateExecution", session: page)
@@ -264,10 +264,9 @@ final class Targets: Sendable {
     ///
     /// - Returns: Its session.
     func openPage(over connection: BrowserConnection) async throws -> String {
-        try await connection.call("Browser.setDownloadBehavior", Browser.DownloadBehavior())
+        try await connection.call("Browser.setDownloadBehavior", ["behavior": "deny"])
         try await connection.call("Target.setAutoAttach", Target.AutoAttach(filter: Self.attached))
-        let target = try await connection.call(
-            "Target.createTarget", Target.Create(url: "about:blank"), as: Target.ID.self)
+        let target = try await connection.call("Target.createTarget", ["url": "about:blank"], as: Target.ID.self)
         guard let page = try await main(target.targetId, within: 20) else {
             throw ToolFailure(.toolFailed, "Chromium doesn't open a page")
         }

@@ -108,8 +108,8 @@ struct PageView: Sendable {
                 session.report(WorkerMessage())
                 let context = await Deadline.run(seconds: 5) {
                     try? await connection.call(
-                        "Page.createIsolatedWorld", Page.World(frameId: frame.id), session: target,
-                        as: Page.Context.self)
+                        "Page.createIsolatedWorld", ["frameId": frame.id, "worldName": "replayhost"],
+                        session: target, as: Page.Context.self)
                 }
                 guard let context = context ?? nil else { continue }
                 worlds.append(
