@@ -11,25 +11,6 @@ package struct CommandError: Error {
     package var place: String?
     package var hint: String?
 
-    private init(_ error: StoreError) {
-        status = Self.status(of: error.code)
-        (code, what, place, hint) = (error.code.rawValue, error.what, error.place, error.hint)
-    }
-
-    private init(_ error: ReplayHostError) {
-        (code, what, place, hint) = (error.code, error.what, error.place, error.hint)
-        switch error.code {
-        case "port-in-use":
-            status = .portInUse
-            hint = "stop that program, or choose another port (--port 0 picks a free one)"
-        case "port-unavailable": status = .portInUse
-        case "users-unknown":
-            status = .failed
-            hint = "add --allow-other-users to let every user of this computer connect"
-        default: status = StoreError.Code(rawValue: error.code).map(Self.status) ?? .failed
-        }
-    }
-
     package init(_ status: ExitStatus, code: String, _ what: String, place: String? = nil, hint: String? = nil) {
         (self.status, self.code, self.what, self.place, self.hint) = (status, code, what, place, hint)
     }
@@ -43,9 +24,21 @@ package struct CommandError: Error {
 
     /// Converts any error thrown by a command.
     package init(_ error: any Error) {
-        switch error {
-        case let error as StoreError: self.init(error)
-        default: self.init(ReplayHostError(error))
+        if let error = error as? CommandError {
+            self = error
+            return
+        }
+        let converted = ReplayHostError(error)
+        (code, what, place, hint) = (converted.code, converted.what, converted.place, converted.hint)
+        switch converted.code {
+        case "port-in-use":
+            status = .portInUse
+            hint = "stop that program, or choose another port (--port 0 picks a free one)"
+        case "port-unavailable": status = .portInUse
+        case "users-unknown":
+            status = .failed
+            hint = "add --allow-other-users to let every user of this computer connect"
+        default: status = StoreError.Code(rawValue: converted.code).map(Self.status) ?? .failed
         }
     }
 

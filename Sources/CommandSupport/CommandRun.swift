@@ -19,7 +19,7 @@ package enum CommandRun {
             // The parser's help and version commands end by throwing, as do invalid arguments.
             exitAsParser(error, root)
         } catch {
-            let failure = error as? CommandError ?? CommandError(error)
+            let failure = CommandError(error)
             failure.report(asJSON: CommandLine.arguments.contains("--json"))
             Foundation.exit(failure.status.rawValue)
         }

@@ -105,6 +105,26 @@ package struct CommonOptions: ParsableArguments {
         if json { Terminal.write(Terminal.json(value)) } else { tell(text) }
     }
 
+    /// Reports an error.
+    ///
+    /// - Returns: Its exit code.
+    package func report(_ error: any Error) -> ExitStatus {
+        let failure = CommandError(error)
+        failure.report(asJSON: json)
+        return failure.status
+    }
+
+    /// Runs a closure for each input. After an error, which is reported, continues with the next input.
+    package func statuses<Input>(of inputs: [Input], _ body: (Input) throws -> ExitStatus) -> [ExitStatus] {
+        inputs.map { input in
+            do {
+                return try body(input)
+            } catch {
+                return report(error)
+            }
+        }
+    }
+
     package func noteStore() {
         note("store: \(location.path) (\(location.reason))")
     }

@@ -140,6 +140,11 @@ package enum Terminal {
         }
     }
 
+    /// Writes values to standard output as JSON, one in a line.
+    package static func writeJSON(_ values: [some Encodable]) {
+        for value in values { write(json(value)) }
+    }
+
     package static func json(_ value: some Encodable) -> String {
         // The values are plain structures of strings and numbers, which always encode.
         guard let json = try? JSONText.encoded(value) else { return "{}" }

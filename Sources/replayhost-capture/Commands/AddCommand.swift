@@ -64,9 +64,7 @@ struct AddCommand: AsyncParsableCommand {
                 added.append(receipt.downloadID)
                 common.tell(receipt, "\(receipt.downloadID): \(queue == nil ? "queued" : "kept for later") \(url)")
             } catch {
-                let failure = error as? CommandError ?? CommandError(error)
-                failure.report(asJSON: common.json)
-                statuses.append(failure.status)
+                statuses.append(common.report(error))
             }
         }
         if queue != nil, !added.isEmpty {

@@ -19,7 +19,7 @@ struct CancelCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        try Changes(common).each(ids) { client, id in
+        try common.change(ids) { client, id in
             let download = try client.call(Download.self, "POST", "/download/\(id)/cancel")
             common.tell(download, "\(id): cancelled")
         }
@@ -42,7 +42,7 @@ struct RetryCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        try Changes(common).each(ids) { client, id in
+        try common.change(ids) { client, id in
             let download = try client.call(Download.self, "POST", "/download/\(id)/retry")
             common.tell(download, "\(id): queued again")
         }
@@ -65,7 +65,7 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        try Changes(common).each(ids) { client, id in
+        try common.change(ids) { client, id in
             let download = try client.call(Download.self, "POST", "/download/\(id)/check", secondsMax: 600)
             common.tell(
                 download, "\(id): \(download.replayCheck ?? "not replayed: PDFs and e-books are only verified")")
@@ -99,34 +99,20 @@ struct RemoveCommand: ParsableCommand {
     func run() throws {
         let flags = [archive ? "archive=1" : nil, file ? "file=1" : nil].compactMap { $0 }
         let query = flags.isEmpty ? "" : "?" + flags.joined(separator: "&")
-        try Changes(common).each(ids) { client, id in
+        try common.change(ids) { client, id in
             let removed = try client.call(DownloadAcknowledgement.self, "DELETE", "/history/\(id)\(query)")
             common.tell(removed, "\(id): removed from the list")
         }
     }
 }
 
-/// Changes of several downloads by the running server.
-private struct Changes {
-    private let common: CommonOptions
-    private let client: CaptureClient
-
-    init(_ common: CommonOptions) throws {
-        self.common = common
-        client = try CaptureClient.running(common)
-    }
-
-    /// Runs `body` for the full ID of each download. Reports errors, and continues.
-    func each(_ prefixes: [String], _ body: (CaptureClient, String) throws -> Void) throws {
-        var statuses: [ExitStatus] = []
-        for prefix in prefixes {
-            do {
-                try body(client, QueueReader.download(prefix, common).downloadID)
-            } catch {
-                let failure = error as? CommandError ?? CommandError(error)
-                failure.report(asJSON: common.json)
-                statuses.append(failure.status)
-            }
+extension CommonOptions {
+    /// Lets the running server change downloads: runs `body` for the full ID of each. Reports errors, and continues.
+    fileprivate func change(_ prefixes: [String], _ body: (CaptureClient, String) throws -> Void) throws {
+        let client = try CaptureClient.running(self)
+        let statuses = statuses(of: prefixes) { prefix in
+            try body(client, QueueReader.download(prefix, self).downloadID)
+            return .done
         }
         try ExitStatus.throwUnlessDone(statuses)
     }

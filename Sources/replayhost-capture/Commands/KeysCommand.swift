@@ -75,10 +75,7 @@ struct KeysCommand: ParsableCommand {
 
         func run() async throws {
             let keys = try await APIKeys.use(common) { try $0.all() }
-            if common.json {
-                for key in keys { Terminal.write(Terminal.json(key)) }
-                return
-            }
+            if common.json { return Terminal.writeJSON(keys) }
             for key in keys {
                 let holder = key.isAdministrator ? "administrator" : key.username ?? "any user"
                 let use =

@@ -40,10 +40,7 @@ struct ListCommand: ParsableCommand {
         }
         let reader = try QueueReader(layout: StoreLayout(root: common.location.path))
         let (total, rows) = try reader?.downloads(query) ?? (0, [])
-        if common.json {
-            for row in rows { Terminal.write(Terminal.json(row.download)) }
-            return
-        }
+        if common.json { return Terminal.writeJSON(rows.map(\.download)) }
         guard !rows.isEmpty else { return common.tell("No downloads.") }
         var table = Table(
             ["ID", "USER", "GENRE", "TITLE", "STATE"], hideable: ["GENRE", "USER"], truncatable: ["TITLE", "STATE"])

@@ -33,10 +33,7 @@ struct ToolsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let tools = await ToolsCommand.toolbox.descriptions()
-            if common.json {
-                for tool in tools { Terminal.write(Terminal.json(tool)) }
-                return
-            }
+            if common.json { return Terminal.writeJSON(tools) }
             var table = Table(["TOOL", "VERSION", "PATH"])
             for tool in tools {
                 let version = tool.version ?? (tool.path == nil ? "not installed" : "doesn't start")

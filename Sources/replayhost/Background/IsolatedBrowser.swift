@@ -77,9 +77,7 @@ struct IsolatedBrowser: Equatable {
         let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let paths = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
         return paths.map { StoreLocation.absolute($0, in: current) }.first {
-            var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: $0, isDirectory: &isFolder) && !isFolder.boolValue
-                && FileManager.default.isExecutableFile(atPath: $0)
+            !Folder.isFolder($0) && FileManager.default.isExecutableFile(atPath: $0)
         }
     }
 

@@ -61,8 +61,7 @@ struct BackupCommand: ParsableCommand {
         }
         line.clear()
         write(report)
-        for problem in report.problems { CommandError(problem).report(asJSON: common.json) }
-        try ExitStatus.throwUnlessDone(report.problems.map { CommandError($0).status })
+        try ExitStatus.throwUnlessDone(report.problems.map { common.report($0) })
     }
 
     /// docs/json.md, "On the command line".

@@ -96,8 +96,7 @@ struct CDXCommand: ParsableCommand {
         do {
             while let line = try run.next() { output.append(line) }
         } catch let problem as CDXQueryProblem {
-            CommandError(usage: Self.what(problem), hint: problem.hint).report(asJSON: common.json)
-            throw ExitStatus.usage
+            throw CommandError(usage: Self.what(problem), hint: problem.hint)
         } catch {
             // The lines so far are correct; the error tells the user that some may be missing.
             output.flush()

@@ -102,10 +102,7 @@ struct CollectionCommand: ParsableCommand {
             let store = try common.openStoreIfAny()
             let collections =
                 try store.map { store in try store.collections.details() } ?? []
-            if common.json {
-                for collection in collections { Terminal.write(Terminal.json(ListedCollection(collection))) }
-                return
-            }
+            if common.json { return Terminal.writeJSON(collections.map { ListedCollection($0) }) }
             if collections.isEmpty {
                 return common.note("No collections yet. Create one with `replayhost collection create`.")
             }
@@ -239,11 +236,6 @@ struct CollectionCommand: ParsableCommand {
 
         @OptionGroup var common: CommonOptions
 
-        private struct Removed: Encodable {
-            let id: String
-            let removed: Bool
-        }
-
         func run() throws {
             let store = try common.openStoreToChange()
             let collection = try store.collections.collection(matching: id)
@@ -253,7 +245,7 @@ struct CollectionCommand: ParsableCommand {
             }
             try store.collections.remove(collection.id)
             common.tell(
-                Removed(id: collection.id.text, removed: true),
+                Removed(id: collection.id.text),
                 "\(collection.id): removed; its archives stay in the library")
         }
     }

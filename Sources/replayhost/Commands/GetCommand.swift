@@ -111,37 +111,30 @@ struct GetCommand: ParsableCommand {
 
 /// The output of `get --json` (docs/json.md).
 private struct CaptureDescription: Encodable {
-    private let capture: OpenCapture
-
-    init(_ capture: OpenCapture) {
-        self.capture = capture
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case archive, url, timestamp, capturedAt, status, mime, length, encodings, revisitOf
-    }
-
     private struct CaptureReference: Encodable {
         let archive: String
         let url: String
         let timestamp: String
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(capture.archive.id.text, forKey: .archive)
-        try container.encode(capture.entry.url, forKey: .url)
-        try container.encode(capture.entry.timestamp, forKey: .timestamp)
-        try container.encodeIfPresent(RFC3339.text(ofTimestamp: capture.entry.timestamp), forKey: .capturedAt)
-        try container.encode(capture.status, forKey: .status)
-        try container.encodeIfPresent(capture.mime, forKey: .mime)
-        try container.encodeIfPresent(capture.body.storedLength, forKey: .length)
+    private let archive: String
+    private let url: String
+    private let timestamp: String
+    private let capturedAt: String?
+    private let status: Int
+    private let mime: String?
+    private let length: UInt64?
+    private let encodings: [String]?
+    private let revisitOf: CaptureReference?
+
+    init(_ capture: OpenCapture) {
+        (archive, url, timestamp) = (capture.archive.id.text, capture.entry.url, capture.entry.timestamp)
+        capturedAt = RFC3339.text(ofTimestamp: capture.entry.timestamp)
+        (status, mime, length) = (capture.status, capture.mime, capture.body.storedLength)
         let codings = capture.body.codings.map(\.rawValue)
-        if !codings.isEmpty { try container.encode(codings, forKey: .encodings) }
-        try container.encodeIfPresent(
-            capture.payloadCapture.map {
-                CaptureReference(archive: $0.archiveID.text, url: $0.url, timestamp: $0.timestamp)
-            },
-            forKey: .revisitOf)
+        encodings = codings.isEmpty ? nil : codings
+        revisitOf = capture.payloadCapture.map {
+            CaptureReference(archive: $0.archiveID.text, url: $0.url, timestamp: $0.timestamp)
+        }
     }
 }

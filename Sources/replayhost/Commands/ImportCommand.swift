@@ -136,11 +136,7 @@ struct ImportCommand: ParsableCommand {
 
     /// Returns the path itself, or the archives in a folder.
     private func inputs(at path: String, tally: inout Tally) throws -> [String] {
-        var isFolder: ObjCBool = false
-        guard path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
-        else {
-            return [path]
-        }
+        guard path != "-", Folder.isFolder(path) else { return [path] }
         guard asOne || title == nil && id == nil && replace == nil else {
             throw ValidationError("\(path) is a folder; --title, --id and --replace need a file")
         }

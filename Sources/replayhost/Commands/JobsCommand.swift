@@ -56,10 +56,7 @@ struct JobsListCommand: ParsableCommand {
         let states = Job.State.allCases.filter { failed ? $0 == .failed : all || !$0.isOver }
         let counts = all || failed || common.json ? [] : try JobText.manyJobs(store)
         let jobs = try store?.jobs.all(in: states, except: counts.map(\.kind), limit: Self.jobsMax) ?? []
-        if common.json {
-            for job in jobs { Terminal.write(Terminal.json(job)) }
-            return
-        }
+        if common.json { return Terminal.writeJSON(jobs) }
         let failures = all || failed ? nil : try failures(in: store)
         guard let store, !jobs.isEmpty || !counts.isEmpty else {
             let none = all ? "No jobs yet." : failed ? "No failed jobs." : "No active jobs."
@@ -173,16 +170,9 @@ struct JobsSelection {
     ) throws {
         let store = try common.openStoreToChange()
         try store.jobs.requeueOrphaned()
-        var statuses: [ExitStatus] = []
-        for id in ids {
-            do {
-                try body(store, id)
-                statuses.append(.done)
-            } catch {
-                let failure = CommandError(error)
-                failure.report(asJSON: common.json)
-                statuses.append(failure.status)
-            }
+        let statuses = common.statuses(of: ids) { id in
+            try body(store, id)
+            return .done
         }
         finally(store)
         try ExitStatus.throwUnlessDone(statuses)
@@ -198,13 +188,9 @@ struct JobsArguments: ParsableArguments {
     var all = false
 
     @Option(name: .long, help: "With --all, the kind of the jobs.")
-    var kind: JobKind?
+    var kind: Job.Kind?
 
     @OptionGroup var common: CommonOptions
-
-    private struct Changed: Encodable {
-        let changed: Int
-    }
 
     func validate() throws {
         if all, !ids.isEmpty { throw ValidationError("--all and job IDs can't be combined; choose one") }
@@ -216,18 +202,13 @@ struct JobsArguments: ParsableArguments {
         guard all else { return try JobsSelection(ids: ids, common: common).change(change) }
         let store = try common.openStoreToChange()
         try store.jobs.requeueOrphaned()
-        let changed = try store.jobs.changeAll(change, kind: kind?.kind)
-        common.tell(Changed(changed: changed), "\(Terminal.count(changed, "job", "jobs")) \(participle)")
+        let changed = try store.jobs.changeAll(change, kind: kind)
+        common.tell(["changed": changed], "\(Terminal.count(changed, "job", "jobs")) \(participle)")
         if change == .resume { JobText.noteWaiting(changed, store, common) }
     }
 }
 
-/// A kind of jobs, as an argument.
-enum JobKind: String, CaseIterable, ExpressibleByArgument {
-    case `import`, hash, text, verify
-
-    var kind: Job.Kind? { Job.Kind(rawValue: rawValue) }
-}
+extension Job.Kind: ExpressibleByArgument {}
 
 /// `replayhost jobs pause`
 struct JobsPauseCommand: ParsableCommand {
@@ -323,10 +304,6 @@ struct JobsDismissCommand: ParsableCommand {
         let dismissed: Bool
     }
 
-    private struct AllDismissed: Encodable {
-        let dismissed: Int
-    }
-
     func validate() throws {
         if failed, !ids.isEmpty { throw ValidationError("--failed and job IDs can't be combined; choose one") }
         if !failed, ids.isEmpty { throw ValidationError("no jobs are named; give their IDs, or --failed") }
@@ -341,6 +318,6 @@ struct JobsDismissCommand: ParsableCommand {
         }
         let store = try common.openStoreToChange()
         let dismissed = try store.jobs.forgetAll(in: .failed)
-        common.tell(AllDismissed(dismissed: dismissed), "\(Terminal.count(dismissed, "job", "jobs")) dismissed")
+        common.tell(["dismissed": dismissed], "\(Terminal.count(dismissed, "job", "jobs")) dismissed")
     }
 }

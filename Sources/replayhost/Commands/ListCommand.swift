@@ -46,10 +46,7 @@ struct ListCommand: ParsableCommand {
         common.noteStore()
         let store = try common.openStoreIfAny()
         let archives = (try store?.archives(tags: tag) ?? []).sorted { sort.isBefore($0.archive, $1.archive) }
-        if common.json {
-            for archive in archives { Terminal.write(Terminal.json(archive)) }
-            return
-        }
+        if common.json { return Terminal.writeJSON(archives) }
         if archives.isEmpty { return common.note(try reasonForNone(in: store)) }
         for line in try table(of: archives, store?.resolver.shortIDs()).lines() { Terminal.write(line) }
     }

@@ -118,7 +118,7 @@ struct OpenCommand: ParsableCommand {
             throw status
         } catch {
             // There is no terminal when a file was opened from the desktop.
-            if !noBrowser, !common.json { DesktopNotification.show(error as? CommandError ?? CommandError(error)) }
+            if !noBrowser, !common.json { DesktopNotification.show(CommandError(error)) }
             throw error
         }
     }

@@ -2,6 +2,12 @@ import ArchiveStore
 import ArgumentParser
 import CommandSupport
 
+/// What `remove --json` and `collection remove --json` print. docs/json.md, "On the command line".
+struct Removed: Encodable {
+    let id: String
+    let removed = true
+}
+
 /// `replayhost remove ID…`
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,23 +30,11 @@ struct RemoveCommand: ParsableCommand {
 
     func run() throws {
         let store = try common.openStoreToChange()
-        var statuses: [ExitStatus] = []
-        for id in ids {
-            do {
-                statuses.append(try remove(try store.resolver.archive(matching: id), from: store))
-            } catch {
-                let failure = CommandError(error)
-                failure.report(asJSON: common.json)
-                statuses.append(failure.status)
-            }
+        let statuses = common.statuses(of: ids) { id in
+            try remove(try store.resolver.archive(matching: id), from: store)
         }
         try store.purgeRemovedTexts()
         try ExitStatus.throwUnlessDone(statuses)
-    }
-
-    private struct Removed: Encodable {
-        let id: String
-        let removed: Bool
     }
 
     private func remove(_ archive: Archive, from store: ArchiveStore) throws -> ExitStatus {
@@ -50,7 +44,7 @@ struct RemoveCommand: ParsableCommand {
             guard try Terminal.confirm(question) else { return .failed }
         }
         try store.remove(archive.id)
-        common.tell(Removed(id: archive.id.text, removed: true), "\(archive.id): removed \"\(title)\"")
+        common.tell(Removed(id: archive.id.text), "\(archive.id): removed \"\(title)\"")
         return .done
     }
 }

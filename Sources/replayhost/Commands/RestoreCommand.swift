@@ -41,8 +41,7 @@ struct RestoreCommand: ParsableCommand {
         }
         line.clear()
         write(report)
-        for problem in report.problems { CommandError(problem).report(asJSON: common.json) }
-        try ExitStatus.throwUnlessDone(report.problems.map { CommandError($0).status })
+        try ExitStatus.throwUnlessDone(report.problems.map { common.report($0) })
     }
 
     /// docs/json.md, "On the command line".

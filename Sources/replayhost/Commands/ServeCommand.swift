@@ -95,8 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// Returns the folder to watch, which must exist and not be in the store.
     private static func folder(_ path: String, store: String) throws -> URL {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue else {
+        guard Folder.isFolder(url.path) else {
             throw StoreError(.notFound, "no folder to watch", place: path, hint: "create it first")
         }
         let root = URL(fileURLWithPath: store).resolvingSymlinksInPath().path

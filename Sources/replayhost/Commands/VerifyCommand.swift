@@ -47,9 +47,7 @@ struct VerifyCommand: ParsableCommand {
                 statuses.append(report.result.outcome == .failed ? .damaged : .done)
                 summary.add(report)
             } catch let error where !interrupts.wereReceived {
-                let failure = CommandError(error)
-                failure.report(asJSON: common.json)
-                statuses.append(failure.status)
+                statuses.append(common.report(error))
                 summary.unverified += 1
             }
             if interrupts.wereReceived { throw ExitStatus.interrupted }
