@@ -44,6 +44,8 @@ struct ErrorResponse: Error, Hashable {
             self = .unwanted
         case let error as WebArchiveError:
             self.init(StoreError.refused(error))
+        case let error as CDXQueryProblem:
+            self = .badParameter(error.what, hint: error.hint)
         case let error as HTTPError:
             self.init(
                 error.status, code: error.status == .notFound ? "not-found" : "http-\(error.status.code)",
@@ -157,6 +159,15 @@ struct ErrorResponse: Error, Hashable {
         ErrorResponse(
             .uriTooLong, code: "url-too-long",
             "the URL is too long: \(url.utf8.count) bytes; the maximum is \(Limits.standard.urlBytesMax)")
+    }
+
+    static func badParameter(_ what: String, hint: String? = nil) -> ErrorResponse {
+        ErrorResponse(.badRequest, code: "bad-parameter", what, hint: hint)
+    }
+
+    /// - Parameter what: What the id would be of, for example `archive`.
+    static func unknown(_ what: String, _ id: String) -> ErrorResponse {
+        ErrorResponse(.notFound, code: "not-found", "no \(what) has the id \"\(id.prefix(100))\"")
     }
 
     static func forbidden(_ what: String) -> ErrorResponse {

@@ -28,7 +28,9 @@ struct ArchiveRoutes: Sendable {
                 let name = try context.name()
                 return try await site.thumbnail(of: site.blocking { try find(name) }, request)
             }
-            .get(":id/counts") { _, context in try await counts(context) }
+            .get(":id/counts") { _, context in
+                try await site.found(context) { try site.store.resolver.counts(of: find($0), isWanted: $1) }
+            }
             .get(":id/urls") { request, context in
                 try await site.urls(request, context) { try .archive(find($0)) }
             }
@@ -91,27 +93,16 @@ struct ArchiveRoutes: Sendable {
     }
 
     private func records(_ request: Request, _ context: ConnectionContext) async throws -> Response {
-        let (query, name) = (request.uri.queryParameters, try context.name())
+        let query = request.uri.queryParameters
         let url = try ListParameters.url(in: query)
         let timestamp = query["ts"].map(String.init) ?? ""
         guard CaptureTimestamp(digits: timestamp) != nil else { throw ListParameters.invalidTime("ts", in: query) }
         let hashes = query["hashes"] == "true"
-        let client = try await context.watchClient()
-        return try Responses.json([
-            "records": try await site.blocking.long {
-                try site.store.resolver.records(
-                    ofURL: url, at: timestamp, in: find(name), hashes: hashes, isWanted: { client.isThere })
-            }
-        ])
-    }
-
-    private func counts(_ context: ConnectionContext) async throws -> Response {
-        let name = try context.name()
-        let client = try await context.watchClient()
-        return try Responses.json(
-            try await site.blocking.long {
-                try site.store.resolver.counts(of: find(name), isWanted: { client.isThere })
-            })
+        return try await site.found(context) {
+            let records = try site.store.resolver.records(
+                ofURL: url, at: timestamp, in: find($0), hashes: hashes, isWanted: $1)
+            return ["records": records]
+        }
     }
 
     private func find(_ name: String) throws -> Archive {
@@ -198,7 +189,7 @@ struct ArchiveRoutes: Sendable {
     /// Returns the archive with an id. Changes aren't possible by file name.
     private func archive(id: String) throws -> Archive {
         guard let known = ArchiveID(id), let archive = try site.store.archive(id: known) else {
-            throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
+            throw ErrorResponse.unknown("archive", id)
         }
         return archive
     }

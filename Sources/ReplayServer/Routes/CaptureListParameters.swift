@@ -11,8 +11,7 @@ extension CaptureList.Request {
         let limit = try ListParameters.number("limit", in: query, default: 100, allowed: 1...1000)
         let given = ["closest", "before", "after"].filter { query[Substring($0)] != nil }
         guard given.count <= 1 else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameters \(given[0]) and \(given[1]) can't be used together")
+            throw ErrorResponse.badParameter("the parameters \(given[0]) and \(given[1]) can't be used together")
         }
         // For `closest` and `after`, an incomplete time means the end of its period.
         let part: Part? =
@@ -35,12 +34,7 @@ extension Site {
         _ request: Request, _ context: ConnectionContext, of find: @escaping @Sendable (String) throws -> Replayable
     ) async throws -> Response {
         let wanted = try CaptureList.Request(query: request.uri.queryParameters)
-        let name = try context.name()
-        let client = try await context.watchClient()
-        let list = try await blocking.long {
-            try store.resolver.captures(wanted, in: find(name), isWanted: { client.isThere })
-        }
-        return try Responses.json(list)
+        return try await found(context) { try store.resolver.captures(wanted, in: find($0), isWanted: $1) }
     }
 
     /// Responds with the number of captures of a URL in each period.
@@ -51,15 +45,11 @@ extension Site {
         let url = try ListParameters.url(in: query)
         let by = query["by"] ?? "day"
         guard let period = CaptureHistogram.Period(rawValue: String(by)) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
+            throw ErrorResponse.badParameter(
                 "the parameter by must be day, month or year, not \"\(by.prefix(20))\"")
         }
-        let name = try context.name()
-        let client = try await context.watchClient()
-        return try Responses.json(
-            try await blocking.long {
-                try store.resolver.captureCounts(of: url, by: period, in: find(name), isWanted: { client.isThere })
-            })
+        return try await found(context) {
+            try store.resolver.captureCounts(of: url, by: period, in: find($0), isWanted: $1)
+        }
     }
 }

@@ -12,11 +12,11 @@ struct CaptureLists: Sendable {
 
     /// `/c/ID/cdx?url=…`
     func cdx() async throws -> Response {
-        let query = try Self.query(Self.parameters(call.request.uri.query ?? ""))
+        let query = try CDXQuery(parameters: Self.parameters(call.request.uri.query ?? ""))
         let answer = try await answer(query)
-        guard
-            let first = try await Self.convertingQueryProblems({ try await site.blocking.long { try answer.first() } })
-        else { return respond([], type: query.mediaType) }
+        guard let first = try await site.blocking.long({ try answer.first() }) else {
+            return respond(type: query.mediaType, body: ResponseBody())
+        }
         return respond(type: query.mediaType, body: answer.body(first: first, blocking: site.blocking))
     }
 
@@ -28,7 +28,7 @@ struct CaptureLists: Sendable {
                 .notFound, code: "not-found", "unknown TimeMap format \"\(form.prefix(20))\"",
                 hint: "use link, json or cdxj")
         }
-        let query = try Self.query([("url", url), ("matchType", "exact"), ("output", output)])
+        let query = try CDXQuery(parameters: [("url", url), ("matchType", "exact"), ("output", output)])
         let opening = form == "link" ? memento.timeMapOpening : ""
         let answer = try await answer(query, opening: opening)
         guard let first = try await site.blocking.long({ try answer.first() }) else {
@@ -68,43 +68,18 @@ struct CaptureLists: Sendable {
         return Response(status: .ok, headers: fields, body: body)
     }
 
-    private func respond(_ bytes: [UInt8], type: String) -> Response {
-        respond(type: type, body: ResponseBody(byteBuffer: .init(bytes: bytes)))
-    }
-
     /// Returns the parameters of a query in order, percent-decoded, with plus signs as spaces.
     private static func parameters(_ query: String) throws -> [(name: String, value: String)] {
         try query.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             func decoded(_ text: Substring) throws -> String {
                 guard let text = text.replacing("+", with: " ").removingPercentEncoding else {
-                    throw ErrorResponse(
-                        .badRequest, code: "bad-parameter",
+                    throw ErrorResponse.badParameter(
                         "the parameter \(parts[0].prefix(40)) isn't valid percent-encoding")
                 }
                 return text
             }
             return (try decoded(parts[0]), try decoded(parts.count > 1 ? parts[1] : ""))
-        }
-    }
-
-    private static func query(_ parameters: [(name: String, value: String)]) throws -> CDXQuery {
-        do {
-            return try CDXQuery(parameters: parameters)
-        } catch {
-            throw badParameter(error)
-        }
-    }
-
-    private static func badParameter(_ problem: CDXQueryProblem) -> ErrorResponse {
-        ErrorResponse(.badRequest, code: "bad-parameter", problem.what, hint: problem.hint)
-    }
-
-    private static func convertingQueryProblems<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let problem as CDXQueryProblem {
-            throw badParameter(problem)
         }
     }
 }

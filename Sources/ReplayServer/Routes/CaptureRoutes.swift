@@ -67,14 +67,7 @@ struct CaptureRoutes: Sendable {
             return .all
         case (.archive(let name), .replay(let replayable)) where name == replayable.id.text: return .one(replayable)
         case (.archive(let name), .control):
-            let found = try await site.blocking {
-                try ArchiveID(name).flatMap { try site.store.resolver.replayable(id: $0) }
-            }
-            guard let found else {
-                throw ErrorResponse(
-                    .notFound, code: "not-found", "no archive or collection has the id \"\(name.prefix(100))\"")
-            }
-            return .one(found)
+            return .one(try await site.blocking { try site.replayable(id: name) })
         case (_, .replay): throw ErrorResponse.notFound
         }
     }

@@ -39,12 +39,12 @@ struct CollectionRoutes: Sendable {
     }
 
     private func collection(_ id: String) async throws -> Response {
-        try answer(try await site.blocking.long { try site.store.collections.details(of: try find(id)) })
+        try answer(try await site.blocking.long { try site.store.collections.details(of: try site.collection(id: id)) })
     }
 
     private func pages(of id: String, query: Parameters) async throws -> Response {
         let wanted = try PageListRequest(query)
-        let collection = try await site.blocking { try find(id) }
+        let collection = try await site.blocking { try site.collection(id: id) }
         let collections = site.store.collections
         if let format = try ListFormat(query) {
             return try await site.pagesFile(format, of: collection.id, wanted) {
@@ -91,31 +91,20 @@ struct CollectionRoutes: Sendable {
         let metadata = ArchiveMetadata(title: change.title, tags: change.tags, notes: change.notes)
         let details = try await site.blocking.long {
             let members = try change.members.map(Self.members)
-            let collection = try site.store.collections.edit(try find(id).id, metadata) { members ?? $0 }
+            let collection = try site.store.collections.edit(try site.collection(id: id).id, metadata) { members ?? $0 }
             return try site.store.collections.details(of: collection)
         }
         return try answer(details)
     }
 
     private func remove(_ id: String) async throws -> Response {
-        try await site.blocking.long { try site.store.collections.remove(try find(id).id) }
+        try await site.blocking.long { try site.store.collections.remove(try site.collection(id: id).id) }
         return Responses.empty(.noContent)
-    }
-
-    private func find(_ id: String) throws -> ArchiveCollection {
-        guard let known = ArchiveID(id), let collection = try site.store.collections.collection(id: known) else {
-            throw Self.noCollection(id)
-        }
-        return collection
-    }
-
-    private static func noCollection(_ id: String) -> ErrorResponse {
-        ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
     }
 
     @Sendable private func replayable(_ id: String) throws -> Replayable {
         guard let known = ArchiveID(id), let found = try site.store.collections.replayable(id: known) else {
-            throw Self.noCollection(id)
+            throw ErrorResponse.unknown("collection", id)
         }
         return found
     }
@@ -123,7 +112,7 @@ struct CollectionRoutes: Sendable {
     private static func members(_ ids: [String]) throws -> [ArchiveID] {
         try ids.map { text in
             guard let id = ArchiveID(text) else {
-                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(text.prefix(100))\"")
+                throw ErrorResponse.unknown("archive", text)
             }
             return id
         }

@@ -24,11 +24,6 @@ extension Site {
         _ request: Request, _ context: ConnectionContext, of find: @escaping @Sendable (String) throws -> Replayable
     ) async throws -> Response {
         let wanted = try ArchiveStore.CaptureRequest(explaining: request.uri.queryParameters)
-        let name = try context.name()
-        let client = try await context.watchClient()
-        let explanation = try await blocking.long {
-            try store.resolver.explain(wanted, in: find(name), isWanted: { client.isThere })
-        }
-        return try Responses.json(explanation)
+        return try await found(context) { try store.resolver.explain(wanted, in: find($0), isWanted: $1) }
     }
 }

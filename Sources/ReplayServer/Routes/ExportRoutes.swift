@@ -94,7 +94,7 @@ struct ExportRoutes: Sendable {
         let id = try context.name()
         return try await prepare(context) { client in
             guard let known = ArchiveID(id), let archive = try site.store.archive(named: known.text) else {
-                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
+                throw ErrorResponse.unknown("archive", id)
             }
             let exporter = exporter(for: client)
             let page = CapturedURL.completed(order.url ?? "")
@@ -122,9 +122,7 @@ struct ExportRoutes: Sendable {
     private func collection(_ context: ConnectionContext) async throws -> Response {
         let id = try context.name()
         return try await prepare(context) { client in
-            guard let known = ArchiveID(id), let collection = try site.store.collections.collection(id: known) else {
-                throw ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
-            }
+            let collection = try site.collection(id: id)
             let exporter = exporter(for: client)
             return try site.store.stageExport(named: "\(collection.id).wacz") {
                 try exporter.collection(collection, to: $0)

@@ -49,8 +49,8 @@ struct JobRoutes: Sendable {
     private func forgetAll(_ query: Parameters) async throws -> Response {
         let finished = Job.State.allCases.filter(\.isOver)
         guard let name = query["state"], let state = finished.first(where: { $0.rawValue == name }) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameter state must name a finished state",
+            throw ErrorResponse.badParameter(
+                "the parameter state must name a finished state",
                 hint: "use \(finished.map(\.rawValue).joined(separator: ", "))")
         }
         let kind = try Self.kind(query)
@@ -78,8 +78,7 @@ struct JobRoutes: Sendable {
     private static func states(_ query: Parameters) throws -> [Job.State]? {
         try query["state"]?.split(separator: ",", omittingEmptySubsequences: false).map { name in
             guard let state = Job.State(rawValue: String(name)) else {
-                throw ErrorResponse(
-                    .badRequest, code: "bad-parameter",
+                throw ErrorResponse.badParameter(
                     "the parameter state has an unknown state: \"\(name.prefix(20))\"",
                     hint: "use \(Job.State.allCases.map(\.rawValue).joined(separator: ", "))")
             }
@@ -91,8 +90,8 @@ struct JobRoutes: Sendable {
     private static func kind(_ query: Parameters) throws -> Job.Kind? {
         guard let name = query["kind"], !name.isEmpty else { return nil }
         guard let kind = Job.Kind(rawValue: String(name)) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameter kind is unknown: \"\(name.prefix(20))\"",
+            throw ErrorResponse.badParameter(
+                "the parameter kind is unknown: \"\(name.prefix(20))\"",
                 hint: "use \(Job.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return kind

@@ -24,8 +24,7 @@ struct LibraryParameters: Sendable {
     }
 
     fileprivate static func problem(_ name: String, _ problem: String, _ value: Substring) -> ErrorResponse {
-        ErrorResponse(
-            .badRequest, code: "bad-parameter", "the parameter \(name) \(problem), not \"\(value.prefix(40))\"")
+        .badParameter("the parameter \(name) \(problem), not \"\(value.prefix(40))\"")
     }
 
     private static let names: [Substring] = ["offset", "limit", "q", "sort", "tag", "site", "year", "state", "format"]

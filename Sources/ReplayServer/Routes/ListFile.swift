@@ -17,9 +17,7 @@ enum ListFormat: String, CaseIterable, Sendable {
     init?(_ query: Parameters) throws {
         guard let name = query["format"] else { return nil }
         guard let format = Self(rawValue: String(name)) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
-                "the parameter format must be csv or json, not \"\(name.prefix(20))\"")
+            throw ErrorResponse.badParameter("the parameter format must be csv or json, not \"\(name.prefix(20))\"")
         }
         self = format
     }

@@ -8,8 +8,7 @@ enum ListParameters {
     static func text(in query: Parameters) throws -> String {
         let text = query["q"].map(String.init) ?? ""
         guard text.utf8.count <= Limits.standard.queryValueBytesMax else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
+            throw ErrorResponse.badParameter(
                 "the parameter q is too long; the maximum is \(Limits.standard.queryValueBytesMax) bytes")
         }
         return text
@@ -18,7 +17,7 @@ enum ListParameters {
     /// Returns the parameter `url`, which is required.
     static func url(in query: Parameters) throws -> String {
         guard let url = query["url"].map(String.init), !url.isEmpty else {
-            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
+            throw ErrorResponse.badParameter("the parameter url is missing")
         }
         guard url.utf8.count <= Limits.standard.urlBytesMax else { throw ErrorResponse.urlTooLong(url) }
         return url
@@ -38,8 +37,7 @@ enum ListParameters {
         guard let text = query[Substring(name)] else { return nil }
         guard let choice = Choice(rawValue: String(text)) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
+            throw ErrorResponse.badParameter(
                 "the parameter \(name) must be one of \(known), not \"\(text.prefix(40))\"")
         }
         return choice
@@ -52,8 +50,7 @@ enum ListParameters {
     }
 
     static func invalidTime(_ name: String, in query: Parameters) -> ErrorResponse {
-        ErrorResponse(
-            .badRequest, code: "bad-parameter",
+        .badParameter(
             "the parameter \(name) isn't a valid time: \"\((query[Substring(name)] ?? "").prefix(20))\"",
             hint: "use 4 to 17 digits of YYYYMMDDhhmmssSSS")
     }
@@ -63,8 +60,7 @@ enum ListParameters {
     ) throws -> Int {
         guard let text = query[Substring(name)] else { return fallback }
         guard let number = Int(text), allowed.contains(number) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
+            throw ErrorResponse.badParameter(
                 "the parameter \(name) must be from \(allowed.lowerBound) to \(allowed.upperBound), not \"\(text.prefix(20))\""
             )
         }

@@ -15,13 +15,7 @@ struct OriginRoutes: Sendable {
     /// Opens the replay port of an archive or a collection, unless origins have names. It is closed some time after the
     /// last connection; the viewer repeats this request from time to time.
     private func openOrigin(of id: String) async throws -> Response {
-        let replayable = try await site.blocking {
-            try ArchiveID(id).flatMap { try site.store.resolver.replayable(id: $0) }
-        }
-        guard let replayable else {
-            throw ErrorResponse(
-                .notFound, code: "not-found", "no archive or collection has the id \"\(id.prefix(100))\"")
-        }
+        let replayable = try await site.blocking { try site.replayable(id: id) }
         let origin =
             site.hosts.origins == .names
             ? site.replayOrigin(of: replayable)

@@ -60,24 +60,22 @@ struct SearchRoutes: Sendable {
 
     private static func query(_ parameters: Parameters) throws -> SearchQuery {
         guard let text = parameters["q"] else {
-            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter q is missing")
+            throw ErrorResponse.badParameter("the parameter q is missing")
         }
         func values(_ name: Substring) -> [String] {
             parameters[name].map { $0.split(separator: ",").map(String.init) } ?? []
         }
         var query = try SearchQuery(String(text))
         if let type = values("type").first(where: { !SearchQuery.types.contains($0.lowercased()) }) {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
-                "the parameter type must be from html, pdf, text, other: \"\(type)\"")
+            throw ErrorResponse.badParameter("the parameter type must be from html, pdf, text, other: \"\(type)\"")
         }
         query.restrict(sites: values("site"), types: values("type"), languages: values("lang"))
         query.archives += values("in")
         query.collections += values("collection")
         let (after, before) = (parameters["after"].map(String.init), parameters["before"].map(String.init))
         guard query.restrict(after: after, before: before) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameter after or before isn't a valid time",
+            throw ErrorResponse.badParameter(
+                "the parameter after or before isn't a valid time",
                 hint: "use 4 to 14 digits of YYYYMMDDhhmmss")
         }
         return query

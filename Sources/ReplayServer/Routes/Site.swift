@@ -35,6 +35,32 @@ struct Site: Sendable {
 
     func replayOrigin(of archive: Archive) -> String? { replayOrigin(of: .archive(archive)) }
 
+    /// Returns the archive or the collection with an id, or throws 404.
+    func replayable(id: String) throws -> Replayable {
+        guard let found = try ArchiveID(id).flatMap({ try store.resolver.replayable(id: $0) }) else {
+            throw ErrorResponse.unknown("archive or collection", id)
+        }
+        return found
+    }
+
+    /// Returns the collection with an id, or throws 404.
+    func collection(id: String) throws -> ArchiveCollection {
+        guard let known = ArchiveID(id), let collection = try store.collections.collection(id: known) else {
+            throw ErrorResponse.unknown("collection", id)
+        }
+        return collection
+    }
+
+    /// Responds with what a long search finds for the path parameter `:id`. The search ends when the client disconnects.
+    func found<Found: Encodable & Sendable>(
+        _ context: ConnectionContext,
+        _ search: @escaping @Sendable (_ name: String, _ isWanted: @escaping @Sendable () -> Bool) throws -> Found
+    ) async throws -> Response {
+        let name = try context.name()
+        let client = try await context.watchClient()
+        return try Responses.json(try await blocking.long { try search(name, { client.isThere }) })
+    }
+
     /// Returns an asset, or throws 404.
     func asset(
         _ path: String, policy: String = SecurityHeaders.inert, request: Request, fields: HTTPFields = HTTPFields()

@@ -21,8 +21,7 @@ extension URLList.Request {
     }
 
     fileprivate static func problem(_ name: String, _ problem: String, _ value: Substring) -> ErrorResponse {
-        ErrorResponse(
-            .badRequest, code: "bad-parameter", "the parameter \(name) \(problem): \"\(value.prefix(40))\"")
+        .badParameter("the parameter \(name) \(problem): \"\(value.prefix(40))\"")
     }
 }
 
@@ -72,11 +71,7 @@ extension Site {
         if let format = try ListFormat(request.uri.queryParameters) {
             return try await urlsFile(format, name, wanted, find)
         }
-        let client = try await context.watchClient()
-        return try Responses.json(
-            try await blocking.long {
-                try store.resolver.urls(wanted, in: find(name), isWanted: { client.isThere })
-            })
+        return try await found(context) { try store.resolver.urls(wanted, in: find($0), isWanted: $1) }
     }
 
     private func urlsFile(
