@@ -137,7 +137,7 @@ package final class CaptureService: Sendable {
 
     /// Opens a loopback port, then closes the one before. Responses in progress have some time to finish.
     private func listen(on port: LoopbackPort) async throws {
-        let own = try OwnUsers(allowing: admitted.withLock { $0 }, port: port)
+        let own = try ClientCheck(allowing: admitted.withLock { $0 }, port: port)
         let callers = CallerCheck(keys: keys, token: token, sessions: sessions, own: own, wrongKeys: wrongKeys)
         let routes = CaptureRoutes(service: self, callers: callers)
         let listener = try await RequestListener(on: port, logger: logger) { request, context in

@@ -109,7 +109,6 @@ package struct ReplayServer: Sendable {
         api.addRoutes(CollectionRoutes(site: site).routes, atPath: "/collections")
         api.addRoutes(origins, atPath: "/collections")
         api.addRoutes(FormerCollectionRoutes.routes, atPath: RouterPath(FormerCollectionRoutes.path))
-        api.addRoutes(FacetRoute(site: site).routes)
         api.addRoutes(SearchRoutes(site: site).routes)
         api.addRoutes(ExportRoutes(site: site).routes)
         api.addRoutes(ImportRoute(site: site).routes, atPath: "/imports")
@@ -127,7 +126,7 @@ package struct ReplayServer: Sendable {
         let channel = ReplayChannel(
             responder: { try await handler.respond($0, $1, $2) }, archives: site.store.openArchives,
             hosts: dispatch.site.hosts, stop: stopSignal, clients: clients)
-        return try await PortListener(on: port, channel: channel, logger: logger)
+        return try await PortListener(taking: port.takeSockets(), channel: channel, logger: logger)
     }
 
     /// Returns 64 random hex digits: 256 bits of the system's generator, which can't be predicted.

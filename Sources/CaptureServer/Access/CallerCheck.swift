@@ -11,7 +11,7 @@ struct CallerCheck: Sendable {
     /// The administrator's token, of `capture.json`.
     let token: String
     let sessions: AdministratorSessions
-    let own: OwnUsers
+    let own: ClientCheck
     let wrongKeys: WrongKeys
 
     /// - Throws: `RequestFailure` 401 for a wrong key, 403 for an administrator's key that anyone could have read, and 429
@@ -21,7 +21,7 @@ struct CallerCheck: Sendable {
     ) async throws -> Caller {
         guard let address = Self.address(of: context) else { return Caller(.stranger) }
         if let key = try Self.key(in: request) { return try await holder(of: key, address, isEncrypted, rules) }
-        if address.isLoopback, rules.keyRule != .always, try await own.include(context) { return .own }
+        if address.isLoopback, rules.keyRule != .always, try await own.allows(context) { return .own }
         let isAdmitted = rules.keyRule == .never && address.isPrivate
         return isAdmitted ? Caller(.client, limitID: "ip \(address)") : Caller(.stranger)
     }

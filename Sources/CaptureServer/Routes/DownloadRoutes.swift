@@ -234,5 +234,4 @@ struct DownloadRoutes: Sendable {
 extension HTTPField.Name {
     static let totalCount = HTTPField.Name.name("X-Total-Count")
     static let idempotencyKey = HTTPField.Name.name("Idempotency-Key")
-    static let contentDisposition = HTTPField.Name.name("Content-Disposition")
 }

@@ -83,12 +83,9 @@ struct FileRoutes: Sendable {
 
     /// RFC 6266 §4, RFC 8187.
     private static func disposition(_ kind: String, _ name: String) -> String {
-        let encoded = name.addingPercentEncoding(withAllowedCharacters: attributeCharacters) ?? "file"
+        let encoded = name.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "file"
         return "\(kind); filename*=UTF-8''\(encoded)"
     }
-
-    private static let attributeCharacters = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     private static let noFile = RequestFailure(
         .notFound, "not_found", "the file was moved or deleted, or only the archive was kept")

@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// All users of a computer can connect to its loopback addresses. Linux tells which user a socket belongs to. On other
 /// systems all users are allowed.
-struct ClientCheck: Sendable {
+package struct ClientCheck: Sendable {
     /// The decision about a connection and all its requests.
     enum Verdict: Hashable {
         case allowed
@@ -23,9 +23,9 @@ struct ClientCheck: Sendable {
 
     /// - Parameters:
     ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
-    ///   - port: A port to test the kernel interface with.
-    /// - Throws: `ClientsUnknown` if users can't be determined.
-    init(allowing users: Set<UInt32>?, port: LoopbackPort) throws(ClientsUnknown) {
+    ///   - port: A port to test the kernel interface with, whose sockets haven't been taken yet.
+    /// - Throws: `ClientsUnknown` if access is limited to some users and the system can't determine them.
+    package init(allowing users: Set<UInt32>?, port: LoopbackPort) throws(ClientsUnknown) {
         guard let users else {
             self = .everyone
             return
@@ -82,10 +82,15 @@ struct ClientCheck: Sendable {
 
     static let everyone = ClientCheck()
 
-    init(allowing users: Set<UInt32>?, port: LoopbackPort) throws(ClientsUnknown) {}
+    package init(allowing users: Set<UInt32>?, port: LoopbackPort) throws(ClientsUnknown) {}
 
     func verdict(on channel: any Channel) -> Verdict { .allowed }
     #endif
+
+    /// Whether a connection is from a user who is allowed; `false` if the system doesn't tell.
+    package func allows(_ context: ConnectionContext) async throws -> Bool {
+        try await context.client(self) == .allowed
+    }
 }
 
 /// The users of connections can't be determined.

@@ -15,11 +15,6 @@ final class PortListener: Sendable {
     let connections = Connections()
     private let sockets: [(quiescing: ServerQuiescingHelper, accepting: ManagedTask<Void>)]
 
-    /// Takes the sockets of a port and starts serving connections.
-    convenience init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
-        try await self.init(taking: port.takeSockets(), channel: channel, logger: logger)
-    }
-
     /// Starts serving connections on listening sockets, which it closes.
     init(taking sockets: [Int32], channel: ReplayChannel, logger: Logger) async throws {
         var started: [(ServerQuiescingHelper, ManagedTask<Void>)] = []

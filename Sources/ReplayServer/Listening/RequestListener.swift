@@ -11,7 +11,7 @@ package struct RequestListener: Sendable {
     private let listener: PortListener
     private let stopSignal: StopSignal
 
-    /// Starts to accept connections of all users of this computer. `respond` must check the host, and who asks (`OwnUsers`).
+    /// Starts to accept connections of all users of this computer. `respond` must check the host, and who asks (`ClientCheck`).
     package init(on port: LoopbackPort, logger: Logger, respond: @escaping Responder) async throws {
         try await self.init(
             taking: port.takeSockets(), isEncrypted: false, prepare: { _ in }, logger: logger, respond: respond)

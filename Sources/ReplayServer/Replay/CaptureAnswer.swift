@@ -168,8 +168,7 @@ struct CaptureAnswer: Sendable {
         let isPlain = name.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }
         if name.isEmpty { return "filename=\"capture\"" }
         if isPlain { return "filename=\"\(name)\"" }
-        let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-        let encoded = name.addingPercentEncoding(withAllowedCharacters: allowed) ?? "capture"
+        let encoded = name.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "capture"
         return "filename*=UTF-8''\(encoded)"
     }
 

@@ -2,7 +2,6 @@ import ArchiveStore
 import Foundation
 import HTTPTypes
 import Hummingbird
-import NIOCore
 
 /// The page that the engine shows instead of a capture that is missing or can't be read.
 ///
@@ -14,18 +13,13 @@ enum ReplayErrorPage {
         let page = html(
             title: isAbsent ? "Not in this archive" : "This capture can't be read", error: error, url: url,
             archiveTitle: archiveTitle)
-        var fields = SecurityHeaders.common.adding([
-            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
-            .contentSecurityPolicy: SecurityHeaders.inert,
-        ])
-        for field in error.fields { fields[field.name] = field.value }
+        var fields = error.fields
         if !isAbsent {
             fields[.redirectStatus] = "502"
             fields[.redirectStatusText] = "Bad Gateway"
         }
-        return Response(
-            status: isAbsent ? .notFound : .ok, headers: fields,
-            body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
+        return Responses.page(
+            page, policy: SecurityHeaders.inert, status: isAbsent ? .notFound : .ok, fields: fields)
     }
 
     private static func html(title: String, error: ErrorResponse, url: String, archiveTitle: String) -> String {

@@ -56,11 +56,11 @@ struct MementoRoute: Sendable {
         let address = CaptureAddress.memento(scope, entry.timestamp, .engine, entry.url)
         return Responses.empty(
             .ok,
-            fields: SecurityHeaders.common.adding([
+            fields: [
                 .redirectStatus: "302", .redirectStatusText: "Found", .originalLocation: entry.url,
                 .contentLocation: address, .link: call.memento(url).links(), .cacheControl: "no-store",
                 .contentSecurityPolicy: SecurityHeaders.inert,
-            ]))
+            ])
     }
 
     private func answer(_ capture: OpenCapture, scope: ArchiveID) async throws -> Response {

@@ -38,7 +38,7 @@ struct OpenSearchRoutes: Sendable {
 
     /// Redirects to the results. Browsers drop a fragment from the template of a URL, so it can't lead there directly.
     private static func results(of words: String) -> Response {
-        let encoded = words.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+        let encoded = words.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? ""
         return Responses.redirect(to: "/#search=\(encoded)")
     }
 
@@ -56,9 +56,6 @@ struct OpenSearchRoutes: Sendable {
         guard let pair = pairs.first(where: { $0.hasPrefix("q=") }) else { return "" }
         return pair.dropFirst(2).replacing("+", with: " ").removingPercentEncoding ?? ""
     }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
 /// `["words", ["text", …]]`

@@ -2,7 +2,7 @@ import ArchiveStore
 import Hummingbird
 import WebArchive
 
-/// `/api/search` and `/api/suggest`. Documented in `docs/json.md`.
+/// `/api/search`, `/api/suggest` and `/api/facets`. Documented in `docs/json.md`.
 struct SearchRoutes: Sendable {
     let site: Site
 
@@ -10,6 +10,7 @@ struct SearchRoutes: Sendable {
         RouteCollection(context: ConnectionContext.self)
             .get("/search") { request, _ in try await search(request.uri.queryParameters) }
             .get("/suggest") { request, _ in try await suggest(request.uri.queryParameters) }
+            .get("/facets") { request, _ in try await facets(request.uri.queryParameters) }
     }
 
     private struct Found: Encodable, Sendable {
@@ -56,6 +57,12 @@ struct SearchRoutes: Sendable {
         return try Responses.json([
             "suggestions": try await site.blocking.long { try site.store.searcher.suggestions(for: text, limit: limit) }
         ])
+    }
+
+    /// Responds with what archives can be filtered by.
+    private func facets(_ parameters: Parameters) async throws -> Response {
+        let filter = try LibraryFilter(query: parameters)
+        return try Responses.json(try await site.blocking.long { try site.store.library.facets(filter) })
     }
 
     private static func query(_ parameters: Parameters) throws -> SearchQuery {

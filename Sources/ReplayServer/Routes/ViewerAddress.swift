@@ -1,5 +1,5 @@
 package import ArchiveStore
-import Foundation
+package import Foundation
 
 /// URLs of the viewer, as `www/app/core/routes.js` parses them.
 package enum ViewerAddress {
@@ -13,11 +13,13 @@ package enum ViewerAddress {
             case .collection(let collection, _): "/?collection=\(collection.id)"
             }
         guard let url else { return place }
-        let escaped = url.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+        let escaped = url.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? ""
         return "\(place)#url=\(escaped)&ts=\(timestamp)"
     }
+}
 
+extension CharacterSet {
     /// RFC 3986 §2.3.
-    private static let unreserved = CharacterSet(
+    package static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
