@@ -1,10 +1,5 @@
 import ArchiveStore
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Small files that are only ever replaced as a whole.
 enum WholeFile {

@@ -1,10 +1,5 @@
+import Foundation
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Records SIGINT, SIGTERM and SIGHUP, so that running work can clean up.
 ///

@@ -48,9 +48,9 @@ package struct LoopbackRequest {
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
-        guard Self.connect(number, port: port, isIPv6: isIPv6) else { return nil }
+        guard Self.reach(number, port: port, isIPv6: isIPv6) else { return nil }
         let bytes = Array(head.utf8) + body
-        guard systemWrite(number, bytes, bytes.count) == bytes.count else { return nil }
+        guard write(number, bytes, bytes.count) == bytes.count else { return nil }
         return response(number)
     }
 
@@ -61,25 +61,25 @@ package struct LoopbackRequest {
         return "\(method) \(path) HTTP/1.1\r\n" + all.map { "\($0.0): \($0.1)\r\n" }.joined() + "\r\n"
     }
 
-    private static func connect(_ number: Int32, port: Int, isIPv6: Bool) -> Bool {
+    private static func reach(_ number: Int32, port: Int, isIPv6: Bool) -> Bool {
         if isIPv6 {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_port = in_port_t(port).bigEndian
             address.sin6_addr = in6addr_loopback
-            return connect(number, &address)
+            return reach(number, &address)
         }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        return connect(number, &address)
+        return reach(number, &address)
     }
 
-    private static func connect<Address>(_ number: Int32, _ address: inout Address) -> Bool {
+    private static func reach<Address>(_ number: Int32, _ address: inout Address) -> Bool {
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                systemConnect(number, $0, socklen_t(MemoryLayout<Address>.size)) == 0
+                connect(number, $0, socklen_t(MemoryLayout<Address>.size)) == 0
             }
         }
     }
@@ -97,12 +97,4 @@ package struct LoopbackRequest {
         }
         return response
     }
-}
-
-// The system's calls, which methods of those names would hide.
-
-private func systemWrite(_ number: Int32, _ bytes: [UInt8], _ count: Int) -> Int { write(number, bytes, count) }
-
-private func systemConnect(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
-    connect(number, address, size)
 }

@@ -1,15 +1,10 @@
 package import ArchiveStore
+import Foundation
 import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
 import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// The HTTP server, which listens on the loopback addresses between `start` and `stop`.
 package struct ReplayServer: Sendable {

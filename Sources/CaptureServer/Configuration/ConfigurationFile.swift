@@ -1,10 +1,5 @@
 package import ArchiveStore
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// `config.yaml` of a store. It's only ever replaced as a whole, by a valid text.
 package struct ConfigurationFile: Sendable {

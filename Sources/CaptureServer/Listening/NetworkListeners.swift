@@ -62,7 +62,7 @@ actor NetworkListeners {
     }
 
     private func listen(_ endpoint: Endpoint) async throws -> RequestListener {
-        let socket = try NetworkSockets.listen(on: endpoint.address, port: endpoint.port)
+        let socket = try NetworkSockets.open(on: endpoint.address, port: endpoint.port)
         let (limits, encrypt, respond) = (limits, encrypt, respond)
         return try await RequestListener(
             taking: [socket], isEncrypted: endpoint.isEncrypted, firstHeadLimit: .seconds(10),

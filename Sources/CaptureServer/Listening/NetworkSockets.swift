@@ -15,7 +15,7 @@ enum NetworkSockets {
     }
 
     /// Returns a listening TCP socket.
-    static func listen(on address: IPAddress, port: Int) throws(Failure) -> Int32 {
+    static func open(on address: IPAddress, port: Int) throws(Failure) -> Int32 {
         #if os(Linux)
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         #else
@@ -32,24 +32,14 @@ enum NetworkSockets {
         if !address.isIPv4 {
             setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &yes, socklen_t(MemoryLayout<Int32>.size))
         }
-        guard bind(descriptor, address, port: port), startListening(descriptor) else {
+        let isBound = address.socketAddress(port: port)?.withSockAddr { bind(descriptor, $0, socklen_t($1)) == 0 }
+        guard isBound == true, listen(descriptor, backlog) == 0 else {
             defer { close(descriptor) }
             throw failure()
         }
         return descriptor
     }
 
-    private static func bind(_ descriptor: Int32, _ address: IPAddress, port: Int) -> Bool {
-        address.socketAddress(port: port)?.withSockAddr { bindSystem(descriptor, $0, socklen_t($1)) == 0 } ?? false
-    }
-
-    #if canImport(Glibc)
-    private static let bindSystem = Glibc.bind
-    private static func startListening(_ descriptor: Int32) -> Bool { Glibc.listen(descriptor, backlog) == 0 }
-    #else
-    private static let bindSystem = Darwin.bind
-    private static func startListening(_ descriptor: Int32) -> Bool { Darwin.listen(descriptor, backlog) == 0 }
-    #endif
     private static let backlog: Int32 = 128
 }
 

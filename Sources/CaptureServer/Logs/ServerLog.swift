@@ -1,11 +1,6 @@
 import ArchiveStore
 import CaptureAPI
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Reads `server.log`, also while it grows.
 struct ServerLog: Sendable {

@@ -1,14 +1,9 @@
 package import ArchiveStore
+import Foundation
 package import HTTPTypes
 package import Hummingbird
 import NIOCore
 import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Sends an open file, whole or by ranges. RFC 9110 §13, §14.
 package struct FileResponse: Sendable {

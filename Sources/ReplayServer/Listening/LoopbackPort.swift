@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// The only addresses that replayhost listens on.
 package enum LoopbackAddress: String, Sendable, Hashable, CaseIterable {
@@ -51,13 +47,13 @@ package final class LoopbackPort {
     }
 
     private init(onceTaking number: Int) throws {
-        guard let (v4, port) = try Self.listen(.v4, port: number) else {
+        guard let (v4, port) = try Self.listeningSocket(.v4, port: number) else {
             throw ListenFailure(port: number, reason: "this computer has no address 127.0.0.1")
         }
         self.number = port
         sockets = [.v4: v4]
         // All properties are set, so `deinit` closes the sockets after an error.
-        if let (v6, _) = try Self.listen(.v6, port: port) { sockets[.v6] = v6 }
+        if let (v6, _) = try Self.listeningSocket(.v6, port: port) { sockets[.v6] = v6 }
     }
 
     /// Takes ownership of listening sockets, for example from systemd socket activation. Source: sd_listen_fds(3).
@@ -129,13 +125,15 @@ package struct ListenFailure: Error, Hashable, CustomStringConvertible {
 
 extension LoopbackPort {
     /// Opens a listening socket. Returns `nil` if the computer doesn't have the address, because IPv6 is disabled.
-    private static func listen(_ address: LoopbackAddress, port: Int) throws -> (Int32, Int)? {
+    private static func listeningSocket(_ address: LoopbackAddress, port: Int) throws -> (Int32, Int)? {
         let descriptor = openSocket(address == .v4 ? AF_INET : AF_INET6)
         guard descriptor >= 0 else { return nil }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         set(SO_REUSEADDR, SOL_SOCKET, of: descriptor)
         if address == .v6 { set(IPV6_V6ONLY, Int32(IPPROTO_IPV6), of: descriptor) }
-        if bindSocket(descriptor, address, port: port), listenOn(descriptor), let bound = boundAddress(of: descriptor) {
+        if bindSocket(descriptor, address, port: port), listen(descriptor, backlog) == 0,
+            let bound = boundAddress(of: descriptor)
+        {
             return (descriptor, bound.port)
         }
         let number = errno
@@ -154,14 +152,6 @@ extension LoopbackPort {
         socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
         socket(family, SOCK_STREAM, 0)
-        #endif
-    }
-
-    private static func listenOn(_ descriptor: Int32) -> Bool {
-        #if canImport(Glibc)
-        Glibc.listen(descriptor, backlog) == 0
-        #else
-        Darwin.listen(descriptor, backlog) == 0
         #endif
     }
 

@@ -1,14 +1,9 @@
+import Foundation
 import Logging
 import NIOCore
 import NIOExtras
 import NIOPosix
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Accepts and serves connections on one port until it is stopped.
 final class PortListener: Sendable {

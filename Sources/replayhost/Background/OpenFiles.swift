@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// The limit of open files. A server keeps those of many archives open, and its connections.
 enum OpenFiles {
