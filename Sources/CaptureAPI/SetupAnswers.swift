@@ -179,8 +179,4 @@ package struct PublishedHealth: Sendable, Hashable, Codable {
     package init(timestamp: String, database: CaptureHealth.Database) {
         (self.timestamp, self.database) = (timestamp, database)
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case status, timestamp, version, database
-    }
 }

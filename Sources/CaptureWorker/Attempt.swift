@@ -50,7 +50,8 @@ package struct Attempt: Sendable {
             session.log.add("failed: \(error)")
             result = .failure(ToolFailure(error.code == .noSpace ? .diskFull : .toolFailed, error.what))
         }
-        try Self.write(result, to: "\(session.folder)/\(SessionFile.result)")
+        let bytes = Array(try JSONEncoder().encode(result))
+        try WholeFile.replace("\(session.folder)/\(SessionFile.result)", by: bytes)
     }
 
     private func medium(isGeneric: Bool) async throws -> MediaAttempt.Files {
@@ -310,16 +311,5 @@ package struct Attempt: Sendable {
             scalar.properties.generalCategory == .control ? " " : String(scalar)
         }.joined().trimmingCharacters(in: .whitespaces)
         return line.isEmpty ? "Untitled" : String(line.prefix(250))
-    }
-
-    /// Writes the result, flushed and renamed.
-    private static func write(_ result: WorkerResult, to path: String) throws {
-        let bytes = try JSONEncoder().encode(result)
-        let temporary = path + ".new"
-        try Folder.delete(temporary)
-        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL)
-        try bytes.withUnsafeBytes { try file.append($0) }
-        try file.synchronize()
-        try Folder.move(temporary, to: path)
     }
 }

@@ -27,12 +27,6 @@ package struct UserOptions: ParsableArguments {
         return .own(and: Set(names.compactMap(Self.identifier) + [sudo].compactMap { $0 }))
     }
 
-    /// Returns the IDs of the allowed users besides this one and root; `nil` for everyone.
-    package func identifiers(_ environment: [String: String]) -> Set<UInt32>? {
-        if case .own(let others) = users(environment) { return others }
-        return nil
-    }
-
     /// The same options as command-line arguments.
     package var arguments: [String] {
         names.flatMap { ["--allow-user", $0] } + (allowsEveryone ? ["--allow-other-users"] : [])

@@ -86,7 +86,8 @@ extension ReplayHost {
         /// Every user.
         case everyone
 
-        var identifiers: Set<UInt32>? {
+        /// The IDs of the allowed users besides yours and root's; `nil` for everyone.
+        package var identifiers: Set<UInt32>? {
             switch self {
             case .own(let others): others
             case .everyone: nil

@@ -1,4 +1,5 @@
 package import ArchiveStore
+import CaptureWorker
 import Foundation
 
 /// `config.yaml` of a store. It's only ever replaced as a whole, by a valid text.

@@ -9,18 +9,12 @@ struct ConfigurationRoutes: Sendable {
     let service: CaptureService
 
     private struct Answer: Encodable {
-        /// The file's text; empty without a file.
-        let text: String
+        /// The file's text; empty without a file. `nil` for a check of another text.
+        var text: String?
         let faults: [ConfigurationFault]
         let warnings: [ConfigurationFault]
-        /// Whether there is a version before, to return to.
-        let previous: Bool
-    }
-
-    /// What is wrong with a text.
-    private struct CheckAnswer: Encodable {
-        let faults: [ConfigurationFault]
-        let warnings: [ConfigurationFault]
+        /// Whether there is a version before, to return to; `nil` for a check.
+        var previous: Bool?
     }
 
     private struct Body: Decodable {
@@ -53,7 +47,7 @@ struct ConfigurationRoutes: Sendable {
         let file = try updates().file
         let text = Array(try await DownloadRoutes.decoded(Body.self, call.request).text.utf8)
         let reading = try await BlockingWork().long { file.check(text) }
-        return try JSONAnswer.response(CheckAnswer(faults: reading.faults, warnings: reading.warnings))
+        return try JSONAnswer.response(Answer(faults: reading.faults, warnings: reading.warnings))
     }
 
     /// `POST /config/open`: lets other computers connect.

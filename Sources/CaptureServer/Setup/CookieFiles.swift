@@ -1,5 +1,6 @@
 import ArchiveStore
 package import CaptureAPI
+import CaptureWorker
 package import Foundation
 
 /// The cookies of each user, for sites that want a log-in. Tools get a copy.

@@ -6,6 +6,7 @@ import CommandSupport
 import EgressGuard
 import Foundation
 import Logging
+import ReplayHostKit
 import ReplayServer
 import UnixSignals
 
@@ -118,7 +119,7 @@ struct ServeCommand: AsyncParsableCommand {
         let library = noLibrary ? nil : await startLibrary()
         let overrides = settings
         try await service.start(
-            on: listening, users: users.identifiers(environment),
+            on: listening, users: users.users(environment).identifiers,
             configuration: ConfigurationInForce(file, configuration, stamp: stamp, isPortFixed: port != nil) {
                 changed, configuration in
                 level.value = self.level(configuration)

@@ -2,9 +2,9 @@ import ArchiveStore
 import Foundation
 
 /// Small files that are only ever replaced as a whole.
-enum WholeFile {
+package enum WholeFile {
     /// Writes a new file, flushes it, and puts it into place.
-    static func replace(_ path: String, by bytes: [UInt8]) throws {
+    package static func replace(_ path: String, by bytes: [UInt8]) throws {
         let temporary = path + ".new"
         try Folder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         try Folder.delete(temporary)
