@@ -33,16 +33,20 @@ private struct PageRecords {
     let warc: WARCWriter
     let pageID: String
 
-    struct Payload {
+    private struct Payload {
         let id: String
         let url: String
         let date: CaptureTimestamp
     }
 
     /// The first record of each payload, by its SHA-256.
-    var payloads: [String: Payload] = [:]
+    private var payloads: [String: Payload] = [:]
     /// The guard's record is read once for each host.
-    var addresses: [String: String] = [:]
+    private var addresses: [String: String] = [:]
+
+    init(pack: ArchivePack, warc: WARCWriter, pageID: String) {
+        (self.pack, self.warc, self.pageID) = (pack, warc, pageID)
+    }
 
     /// Writes a response, or a revisit record if its payload is in the file already, and the request.
     mutating func write(_ exchange: RecordedExchange) throws {

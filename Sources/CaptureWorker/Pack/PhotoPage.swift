@@ -3,9 +3,13 @@ import WebArchive
 
 /// The page that shows the photos of a post: HTML without scripts, and the text by which search finds it.
 struct PhotoPage {
-    let files: PhotoAttempt.Files
-    let url: String
-    let time: CaptureTimestamp
+    private let files: PhotoAttempt.Files
+    private let url: String
+    private let time: CaptureTimestamp
+
+    init(files: PhotoAttempt.Files, url: String, time: CaptureTimestamp) {
+        (self.files, self.url, self.time) = (files, url, time)
+    }
 
     /// The images with the names of their records.
     var photos: [(name: String, type: String, path: String)] {
