@@ -15,8 +15,7 @@ extension FuzzReader {
             query.collections += values("collection")
             guard query.restrict(after: values("after").first, before: values("before").first) else { return }
             let searcher = try searched.store.searcher
-            let found = try searcher.search(query, limit: SearchedLibrary.pagesMax).hits.map(\.url)
-            _ = try searcher.facets(query)
+            let found = try searcher.search(query, limit: SearchedLibrary.pagesMax, hasFacets: true).hits.map(\.url)
             _ = try searcher.suggestions(for: text, limit: 8)
             // A filter in the text and a parameter of its kind are alternatives, so both can find more than one.
             let alternatives = ["site", "type", "lang", "in", "collection"]

@@ -60,6 +60,8 @@ package struct SearchResults: Sendable, Encodable {
     package var suggestion: Suggestion?
     /// What finds pages when the search finds none; `nil` if it finds some.
     package var alternatives: Alternatives?
+    /// How many of the pages are in each archive, site and so on; `nil` unless that was asked for.
+    package var facets: SearchFacets?
 
     /// A search with words of the library that are spelled like those that were typed.
     package struct Suggestion: Sendable, Hashable, Encodable {

@@ -8,12 +8,17 @@ package struct Searcher: Sendable {
 
     /// Returns pages, best first.
     ///
-    /// - Parameter cursor: `SearchResults.next` of the results before.
+    /// - Parameters:
+    ///   - cursor: `SearchResults.next` of the results before.
+    ///   - hasFacets: Whether to count the pages by archive, site and so on.
     /// - Throws: `StoreError`: `invalidQuery` for an invalid cursor, `unusable`.
-    package func search(_ query: SearchQuery, limit: Int, cursor: String? = nil) throws -> SearchResults {
+    package func search(
+        _ query: SearchQuery, limit: Int, cursor: String? = nil, hasFacets: Bool = false
+    ) throws -> SearchResults {
         let offset = try cursor.map(Self.offset) ?? 0
         let archives = try store.catalog.names()
         var (chosen, results) = try chosen(by: query, among: archives)
+        results.facets = hasFacets ? SearchFacets() : nil
         if store.search.database.exists, !query.isEmpty, results.unknown.isEmpty {
             try find(query, in: chosen, limit: limit, offset: offset, &results)
             if results.total <= Self.suggestionHitsMax, offset == 0 {
@@ -47,10 +52,10 @@ package struct Searcher: Sendable {
                 return try self.total(expression, scope, min(found.count, count))
             }
             (results.total, results.totalIsMinimum) = try total(plan.exact)
-            var forms: [String: [String]] = [:]
+            var (expression, forms) = (plan.exact, [String: [String]]())
             // Pages with the words as typed are first.
             if !results.totalIsMinimum, let wider = try plan.wider(scope.database) {
-                forms = wider.forms
+                (expression, forms) = (wider.expression, wider.forms)
                 // If there are enough exact hits, wider ones aren't on this page of results.
                 isComplete = found.count < count
                 if isComplete {
@@ -66,19 +71,8 @@ package struct Searcher: Sendable {
             let finder = SnippetFinder(plan.needed, forms: forms, folding: WordFolding())
             results.hits = try shown.compactMap { try hit($0, scope, finder) }
             if found.count > offset + limit { results.next = String(offset + limit) }
+            if results.facets != nil { results.facets = try facets(expression, scope) }
         }
-    }
-
-    /// Returns the query of the index for all pages that a search finds.
-    ///
-    /// - Returns: With the number of pages, if that is known.
-    private func widest(
-        _ query: SearchQuery, _ scope: SearchScope
-    ) throws -> (expression: MatchExpression?, count: (count: Int, isMinimum: Bool)?) {
-        let plan = try SearchPlan(query, scope.database)
-        let exact = try total(plan.exact, scope, 0)
-        if !exact.isMinimum, let wider = try plan.wider(scope.database) { return (wider.expression, nil) }
-        return (plan.exact, exact)
     }
 
     /// Returns how many pages a query finds.
@@ -86,17 +80,12 @@ package struct Searcher: Sendable {
         let chosen = try chosen(by: query, among: archives).archives
         let count = try reading(query, in: chosen) { scope -> (count: Int, isMinimum: Bool) in
             if query.isEmpty { return (0, false) }
-            let found = try widest(query, scope)
-            return try found.count ?? total(found.expression, scope, 0)
+            let plan = try SearchPlan(query, scope.database)
+            let exact = try total(plan.exact, scope, 0)
+            guard !exact.isMinimum, let wider = try plan.wider(scope.database) else { return exact }
+            return try total(wider.expression, scope, 0)
         }
         return count ?? (0, false)
-    }
-
-    /// Returns how many of the pages found are in each archive, site and so on.
-    package func facets(_ query: SearchQuery) throws -> SearchFacets {
-        let (chosen, known) = try chosen(by: query, among: store.catalog.names())
-        guard store.search.database.exists, !query.isEmpty, known.unknown.isEmpty else { return SearchFacets() }
-        return try reading(query, in: chosen) { try count(widest(query, $0).expression, $0) } ?? SearchFacets()
     }
 
     /// What of the library can be searched.
@@ -278,7 +267,7 @@ package struct Searcher: Sendable {
         }.map { ($0.archive, $0.hasText) }
     }
 
-    private func count(_ expression: MatchExpression?, _ scope: SearchScope) throws -> SearchFacets {
+    private func facets(_ expression: MatchExpression?, _ scope: SearchScope) throws -> SearchFacets {
         let found =
             expression == nil
             ? "SELECT number FROM document WHERE \(scope.condition("document.number"))"

@@ -13,21 +13,6 @@ struct SearchRoutes: Sendable {
             .get("/facets") { request, _ in try await facets(request.uri.queryParameters) }
     }
 
-    private struct Found: Encodable, Sendable {
-        let results: SearchResults
-        let facets: SearchFacets?
-
-        private enum CodingKeys: String, CodingKey {
-            case facets
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            try results.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encodeIfPresent(facets, forKey: .facets)
-        }
-    }
-
     private func search(_ parameters: Parameters) async throws -> Response {
         let query = try Self.query(parameters)
         if let format = try ListFormat(parameters) { return try await hitsFile(format, query) }
@@ -36,9 +21,7 @@ struct SearchRoutes: Sendable {
         let hasFacets = parameters["facets"] == "true"
         return try Responses.json(
             try await site.blocking.long {
-                Found(
-                    results: try site.store.searcher.search(query, limit: limit, cursor: cursor),
-                    facets: hasFacets ? try site.store.searcher.facets(query) : nil)
+                try site.store.searcher.search(query, limit: limit, cursor: cursor, hasFacets: hasFacets)
             })
     }
 

@@ -85,3 +85,9 @@ extension TestStore {
 
 /// A page of HTML.
 func page(_ title: String, _ body: String) -> String { "<!doctype html><title>\(title)</title><body>\(body)" }
+
+extension Searcher {
+    func facets(_ query: SearchQuery) throws -> SearchFacets {
+        try #require(search(query, limit: 1, hasFacets: true).facets)
+    }
+}
