@@ -55,7 +55,12 @@ package struct CommonOptions: ParsableArguments {
     ///
     /// - Throws: `StoreError` `notFound`.
     package func openExistingStore() throws -> ArchiveStore {
-        if let store = try openStoreIfAny() { return store }
+        try checkStoreExists()
+        return try openStore(repairing: false)
+    }
+
+    private func checkStoreExists() throws {
+        guard !hasStore else { return }
         throw StoreError(
             .notFound, "no library here yet", place: location.path,
             hint: "create it with `replayhost import FILE`, or choose another with --store")
@@ -75,7 +80,7 @@ package struct CommonOptions: ParsableArguments {
     ///
     /// - Throws: `StoreError` `notFound`.
     package func openStoreToChange() throws -> ArchiveStore {
-        _ = try openExistingStore()
+        try checkStoreExists()
         return try openStore(repairing: true)
     }
 

@@ -145,10 +145,11 @@ struct Catalog: Sendable {
 
     /// Returns the archive with that id, else the first one imported from a file of that name, with or without `.wacz`.
     func archive(named name: String) throws -> Archive? {
-        try reading { database in
+        // The id, from memory: every range of a linked file asks.
+        if let id = ArchiveID(name), let archive = try archive(id: id) { return archive }
+        return try reading { database in
             let sql = """
-                SELECT * FROM archive WHERE id = :name OR originalName IN (:name, :name || '.wacz')
-                ORDER BY id = :name DESC, importedAt, id LIMIT 1
+                SELECT * FROM archive WHERE originalName IN (:name, :name || '.wacz') ORDER BY importedAt, id LIMIT 1
                 """
             return try ArchiveRecord.fetchOne(database, sql: sql, arguments: ["name": name])
         }?.archive

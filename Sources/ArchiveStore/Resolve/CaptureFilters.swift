@@ -117,8 +117,8 @@ final class CaptureFilters: Sendable {
     /// Returns the archives that can have an entry with one of some hashes, in their order.
     ///
     /// - Parameter hashes: `nil` if they aren't known.
-    func archives(_ archives: [Archive], mayHave hashes: [UInt32]?) throws -> [Archive] {
-        guard let hashes, archives.count > 1 else { return archives }
+    func archives(_ archives: [Archive], mayHave hashes: @autoclosure () -> [UInt32]?) throws -> [Archive] {
+        guard archives.count > 1, let hashes = hashes() else { return archives }
         try readNew()
         return state.withLock { state in
             archives.filter { archive in
