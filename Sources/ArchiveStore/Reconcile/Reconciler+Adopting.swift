@@ -1,3 +1,5 @@
+import WebArchive
+
 extension Reconciler {
     /// Adds an archive to the catalog that is only in `files/`: a file named by its hash, or the sidecar of a linked
     /// file.
