@@ -53,12 +53,7 @@ package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomS
         return trimmed(String(trimmed(slug).prefix(lengthMax)))
     }
 
-    private static func trimmed(_ text: String) -> String {
-        var text = Substring(text)
-        while text.hasPrefix("-") { text.removeFirst() }
-        while text.hasSuffix("-") { text.removeLast() }
-        return String(text)
-    }
+    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: ["-"]) }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

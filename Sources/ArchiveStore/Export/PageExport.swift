@@ -197,12 +197,8 @@ private struct PageNeeds {
         }
         guard let info = try exactly(DetectedPage.recordPrefix + url) else { return }
         try keep(info)
-        struct PageInfo: Decodable {
-            struct Load: Decodable {}
-            let urls: [String: Load]
-        }
         guard let bytes = try? info.body.open(decoded: true).read(upTo: Self.documentBytesMax),
-            let decoded = try? JSONDecoder().decode(PageInfo.self, from: Data(bytes))
+            let decoded = try? JSONDecoder().decode(CrawlEvidence.PageInfo.self, from: Data(bytes))
         else { return }
         for loaded in decoded.urls.keys.sorted() { try add(loaded, isCertain: true, base: url) }
     }

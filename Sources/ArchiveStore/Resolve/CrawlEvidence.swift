@@ -43,7 +43,7 @@ struct CrawlEvidence {
     // MARK: Page information
 
     /// The parts of a page's information that matter here.
-    private struct PageInfo: Decodable {
+    struct PageInfo: Decodable {
         struct Load: Decodable {
             let status: Int?
             let type: String?
