@@ -1,10 +1,5 @@
+import Foundation
 package import WebArchive
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// An error of the store, with a stable code for programs and a message for people.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {

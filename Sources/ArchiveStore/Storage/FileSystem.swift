@@ -1,8 +1,7 @@
-#if canImport(Glibc)
+import Foundation
+
+#if os(Linux)
 import CLinux
-import Glibc
-#else
-import Darwin
 #endif
 
 /// The properties of a file system.

@@ -1,12 +1,10 @@
 import Crypto
 import Dispatch
+import Foundation
 import Synchronization
 
-#if canImport(Glibc)
+#if os(Linux)
 import CLinux
-import Glibc
-#else
-import Darwin
 #endif
 
 /// Copies and hashes a file in one pass: while one thread writes a chunk, another hashes the previous one.
