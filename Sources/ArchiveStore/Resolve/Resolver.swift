@@ -90,7 +90,7 @@ package struct Resolver: Sendable {
         {
             // The file is missing, unavailable or damaged. Everything else is known without it.
         }
-        findings += archive.findings(availability)
+        if let finding = archive.finding(availability) { findings.append(finding) }
         var archive = archive
         archive.summary.findingCounts = FindingCounts(findings)
         var details = ArchiveDetails(

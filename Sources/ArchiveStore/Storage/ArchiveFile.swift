@@ -46,37 +46,29 @@ extension Archive {
         }
     }
 
-    /// Returns findings about a file that is unavailable, changed, missing or not yet read.
-    func findings(_ availability: Availability) -> [Finding] {
+    /// Returns a finding about a file that is unavailable, changed, missing or not yet read; `nil` for any other.
+    func finding(_ availability: Availability) -> Finding? {
         let path = storage.linkedFile?.path ?? "files/\(key).wacz"
         switch availability {
         case .available:
-            guard !isExamined else { return [] }
-            return [
-                Finding(
-                    severity: .notice, code: "not-read-yet",
-                    what: "This file was unavailable when the catalog was rebuilt. Its pages haven't been read yet.",
-                    location: path,
-                    consequence: "They are read when the server next runs, or by `replayhost doctor`.")
-            ]
+            guard !isExamined else { return nil }
+            return Finding(
+                severity: .notice, code: "not-read-yet",
+                what: "This file was unavailable when the catalog was rebuilt. Its pages haven't been read yet.",
+                location: path,
+                consequence: "They are read when the server next runs, or by `replayhost doctor`.")
         case .unavailable:
-            return [
-                Finding(
-                    severity: .warning, code: "file-unavailable", what: "Can't find \(path).", location: path,
-                    consequence: "Connect the drive it's on, or move the file back. Your notes and tags are safe.")
-            ]
+            return Finding(
+                severity: .warning, code: "file-unavailable", what: "Can't find \(path).", location: path,
+                consequence: "Connect the drive it's on, or move the file back. Your notes and tags are safe.")
         case .changed:
-            return [
-                Finding(
-                    severity: .error, code: "file-changed", what: "This file has changed since you added it.",
-                    location: path, consequence: "Add the new version, or restore the old file.")
-            ]
+            return Finding(
+                severity: .error, code: "file-changed", what: "This file has changed since you added it.",
+                location: path, consequence: "Add the new version, or restore the old file.")
         case .missing:
-            return [
-                Finding(
-                    severity: .error, code: "file-missing", what: "This archive's file is missing from the store.",
-                    location: path, consequence: "Add the file again, or restore it from a backup.")
-            ]
+            return Finding(
+                severity: .error, code: "file-missing", what: "This archive's file is missing from the store.",
+                location: path, consequence: "Add the file again, or restore it from a backup.")
         }
     }
 
