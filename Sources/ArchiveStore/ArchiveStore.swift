@@ -213,31 +213,4 @@ package struct ArchiveStore: Sendable {
         var repair = IndexRepair(store: self, checkCancellation: checkCancellation)
         return try repair.run()
     }
-
-    /// Backs up the store to a folder. Files that the backup already has aren't copied again.
-    ///
-    /// The store can be used meanwhile. The backup shows it as it was at the start.
-    ///
-    /// - Parameter path: Absolute; created if necessary. If `progress` throws, the previous backup stays valid.
-    /// - Throws: `StoreError`: `failed` for a folder that can't be used for backups, `locked`, `noSpace`, `unusable`.
-    package func backUp(
-        to path: String, options: BackupOptions = BackupOptions(),
-        progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> BackupReport {
-        try BackupWriter.backUp(self, to: path, options: options, progress: progress)
-    }
-
-    /// Restores a backup to the store at `root`, with ids, metadata, collections and files.
-    ///
-    /// The store must be new or empty, or contain archives of that backup only. In that case an interrupted restore
-    /// continues, and lost files are replaced.
-    ///
-    /// - Parameter path: The backup's folder; absolute, like `root`. If `progress` throws, what was restored stays.
-    /// - Throws: `StoreError`: `notFound` if there is no backup, `locked` while a server uses the store, `failed` if
-    ///   the store contains anything else, `noSpace`, `unusable`.
-    package static func restore(
-        from path: String, to root: String, progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> RestoreReport {
-        try RestoreWriter.restore(from: path, to: root, progress: progress)
-    }
 }
