@@ -158,12 +158,6 @@ struct KnownFile: FetchableRecord {
 struct StampRow: Decodable, FetchableRecord {
     let key: String
     let stamp: String?
-
-    static func all(_ database: Database, _ sql: String) throws -> [String: String?] {
-        let rows = try fetchAll(database, sql: sql)
-        // A damaged table can contain a key twice.
-        return Dictionary(rows.map { ($0.key, $0.stamp) }) { $1 }
-    }
 }
 
 /// A row of the table `revision`.

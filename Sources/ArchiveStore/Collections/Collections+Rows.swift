@@ -94,9 +94,10 @@ extension Collections {
 
     /// Returns the version of each collection's document that the catalog matches, by id.
     func stamps() throws -> [String: String?] {
-        try catalog.reading { database in
-            try StampRow.all(database, "SELECT id AS key, documentStamp AS stamp FROM archiveCollection")
-        }
+        let sql = "SELECT id AS key, documentStamp AS stamp FROM archiveCollection"
+        let rows = try catalog.reading { try StampRow.fetchAll($0, sql: sql) }
+        // A damaged table can contain a key twice.
+        return Dictionary(rows.map { ($0.key, $0.stamp) }) { $1 }
     }
 
     private func collections(where condition: String, _ arguments: StatementArguments) throws -> [ArchiveCollection] {

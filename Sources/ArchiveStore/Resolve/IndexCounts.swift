@@ -209,12 +209,8 @@ private struct CountsDocument: Codable {
         }
     }
 
-    /// Identifies the index that was counted and the way in which it was: the format and the file. A key changes when a
-    /// linked file is hashed, so it isn't part of it.
-    private static func stamp(of archive: Archive) -> String {
-        let modifiedAt = archive.storage.linkedFile.map { "-\($0.modifiedAtNanoseconds)" } ?? ""
-        return "2-\(archive.size)\(modifiedAt)"
-    }
+    /// Identifies the index that was counted and the way in which it was: the format and the file.
+    private static func stamp(of archive: Archive) -> String { "2-\(archive.fileStamp)" }
 
     private static let bytesMax = 16 << 20
 }

@@ -10,6 +10,10 @@ extension Archive {
         }
     }
 
+    /// Identifies the file in documents that are made from it. A key changes when a linked file is hashed, so it isn't part
+    /// of it.
+    var fileStamp: String { "\(size)\(storage.linkedFile.map { "-\($0.modifiedAtNanoseconds)" } ?? "")" }
+
     /// Whether the file can be read now and is unchanged.
     package func availability(in layout: StoreLayout) -> Availability {
         if let linkedFile = storage.linkedFile { return linkedFile.availability }

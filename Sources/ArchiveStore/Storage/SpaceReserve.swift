@@ -2,12 +2,11 @@ import Foundation
 
 /// A file that reserves disk space. It is deleted when the disk is full, so that archives can be removed.
 package struct SpaceReserve {
-    private let path: String
+    private let folder: String
+    private var path: String { "\(folder)/reserve" }
 
     /// - Parameter catalog: The path of the catalog.
-    package init(beside catalog: String) {
-        path = String(catalog[..<(catalog.lastIndex(of: "/") ?? catalog.startIndex)]) + "/" + Self.name
-    }
+    package init(beside catalog: String) { folder = (catalog as NSString).deletingLastPathComponent }
 
     /// Frees the space. Returns whether there was any.
     package func release() -> Bool { unlink(path) == 0 }
@@ -24,9 +23,6 @@ package struct SpaceReserve {
         }
     }
 
-    private var folder: String { String(path.dropLast(Self.name.count + 1)) }
-
-    private static let name = "reserve"
     private static let size = 1 << 20
     private static let plenty: UInt64 = 32 << 20
 }

@@ -110,11 +110,8 @@ package struct Verifications: Sendable {
             bytesMax: Self.bytesMax)
     }
 
-    /// Identifies the format and the file. The key isn't part of it, since that of a linked file changes.
-    private func stamp(of archive: Archive) -> String {
-        let modifiedAt = archive.storage.linkedFile.map { "-\($0.modifiedAtNanoseconds)" } ?? ""
-        return "1-\(archive.size)\(modifiedAt)"
-    }
+    /// Identifies the format and the file.
+    private func stamp(of archive: Archive) -> String { "1-\(archive.fileStamp)" }
 
     private struct Stamped<Content: Codable>: Codable {
         let stamp: String
