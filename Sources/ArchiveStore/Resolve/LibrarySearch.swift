@@ -63,11 +63,9 @@ struct LibrarySearch {
     }
 
     private static func ranked(_ found: [Resolver.Found], for lookup: CaptureLookup) -> [Resolver.Found] {
-        found.compactMap { one in lookup.matcher.rank(of: one.entry, for: lookup.request.time).map { (one, $0) } }
-            .sorted { one, other in
-                if one.1 < other.1 { return true }
-                return !(other.1 < one.1) && CopyOrder(one.0.index.archive) < CopyOrder(other.0.index.archive)
-            }.map(\.0)
+        found.compactMap { one in
+            lookup.matcher.rank(of: one.entry, for: lookup.request.time).map { (one, $0, CopyOrder(one.index.archive)) }
+        }.sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
     }
 
     private func match(
