@@ -1,5 +1,6 @@
-import ReplayServer
 import Testing
+
+@testable import ReplayServer
 
 struct ConditionalRequestTests {
     struct Case: Sendable, CustomTestStringConvertible {
