@@ -25,14 +25,6 @@ final class CDXAnswer: Sendable {
                 mementoURL: mementoURL, progress: isClientThere))
     }
 
-    /// Reads the first line before the response starts, so that errors in the query still get a status.
-    ///
-    /// - Returns: The opening and the first line; `nil` if there are no lines.
-    func first() throws -> [UInt8]? {
-        guard let line = try run.withLock({ try $0.next() }) else { return nil }
-        return Array(opening.utf8) + line
-    }
-
     /// Returns the next lines; empty at the end.
     private func batch() throws -> [UInt8] {
         try run.withLock { run in
@@ -46,9 +38,15 @@ final class CDXAnswer: Sendable {
         }
     }
 
-    /// Returns the body, after the first line was read.
-    func body(first: [UInt8], blocking: BlockingWork) -> ResponseBody {
-        ResponseBody { writer in
+    /// Reads the first line before the response starts, so that errors in the query still get a status.
+    ///
+    /// - Returns: The opening and the lines; `nil` if there are no lines.
+    func body(blocking: BlockingWork) throws -> ResponseBody? {
+        let (line, isAtEnd) = try run.withLock { (try $0.next(), $0.isAtEnd) }
+        guard let line else { return nil }
+        let first = Array(opening.utf8) + line
+        if isAtEnd { return ResponseBody(byteBuffer: ByteBuffer(bytes: first)) }
+        return ResponseBody { writer in
             try await writer.write(ByteBuffer(bytes: first))
             while true {
                 let bytes = try await blocking.long { try self.batch() }

@@ -71,12 +71,14 @@ struct CaptureAnswer: Sendable {
         return ResponseBody(contentLength: part.length.map { Int(clamping: $0) }) { writer in
             var left = (part.length ?? .max) - UInt64(first.count)
             try await writer.write(ByteBuffer(bytes: first))
-            while left > 0, !first.isEmpty {
+            // Fewer bytes mean that the body ends.
+            var isComplete = first.count < wanted
+            while left > 0, !isComplete {
                 let wanted = Int(min(left, UInt64(Self.chunkBytes)))
                 let bytes = try await blocking.long { try reader.read(upTo: wanted) }
-                if bytes.isEmpty { break }
                 left -= UInt64(bytes.count)
-                try await writer.write(ByteBuffer(bytes: bytes))
+                isComplete = bytes.count < wanted
+                if !bytes.isEmpty { try await writer.write(ByteBuffer(bytes: bytes)) }
             }
             guard part.length == nil || left == 0 else { throw BodyEndsEarly(missing: left) }
             try await writer.finish(nil)

@@ -13,11 +13,7 @@ struct CaptureLists: Sendable {
     /// `/c/ID/cdx?url=…`
     func cdx() async throws -> Response {
         let query = try CDXQuery(parameters: Self.parameters(call.request.uri.query ?? ""))
-        let answer = try await answer(query)
-        guard let first = try await site.blocking.long({ try answer.first() }) else {
-            return respond(type: query.mediaType, body: ResponseBody())
-        }
-        return respond(type: query.mediaType, body: answer.body(first: first, blocking: site.blocking))
+        return respond(type: query.mediaType, body: try await lines(query) ?? ResponseBody())
     }
 
     /// `/c/ID/timemap/FORM/URL`. RFC 7089 §5.
@@ -30,21 +26,23 @@ struct CaptureLists: Sendable {
         }
         let query = try CDXQuery(parameters: [("url", url), ("matchType", "exact"), ("output", output)])
         let opening = form == "link" ? memento.timeMapOpening : ""
-        let answer = try await answer(query, opening: opening)
-        guard let first = try await site.blocking.long({ try answer.first() }) else {
+        guard let body = try await lines(query, opening: opening) else {
             throw CaptureCall.notCaptured(url, fields: [.link: memento.links()])
         }
-        return respond(
-            type: query.mediaType, body: answer.body(first: first, blocking: site.blocking),
-            fields: [.link: memento.links()])
+        return respond(type: query.mediaType, body: body, fields: [.link: memento.links()])
     }
 
-    private func answer(_ query: CDXQuery, opening: String = "") async throws -> CDXAnswer {
+    /// Returns the lines of a query as a body; `nil` if there are none. On one thread from the archives to the first line.
+    private func lines(_ query: CDXQuery, opening: String = "") async throws -> ResponseBody? {
+        try await site.blocking.long { try answer(query, opening).body(blocking: site.blocking) }
+    }
+
+    private func answer(_ query: CDXQuery, _ opening: String) throws -> CDXAnswer {
         let (store, client, origin) = (site.store, call.client, call.request.targetOrigin)
-        let (archives, scope) = (try await archives(for: query), call.scope.id)
+        let (archives, scope) = (try archives(for: query), call.scope.id)
         let only = scope != nil && archives.count == 1 ? archives.first : nil
         // Of several archives, unavailable ones are skipped. A single one reports its error.
-        if let only { try await site.blocking.long { _ = try store.openArchives.lookups(only) } }
+        if let only { _ = try store.openArchives.lookups(only) }
         let namesSources = only == nil
         let sources = archives.bestCopiesFirst.map { store.openArchives.querySource($0, isOneOfSeveral: namesSources) }
         return CDXAnswer(
@@ -56,9 +54,9 @@ struct CaptureLists: Sendable {
             isClientThere: { client.isThere })
     }
 
-    private func archives(for query: CDXQuery) async throws -> [Archive] {
+    private func archives(for query: CDXQuery) throws -> [Archive] {
         if case .one(let replayable) = call.scope { return replayable.archives }
-        return try await site.blocking.long { try site.store.resolver.archives(mayMatch: query) }
+        return try site.store.resolver.archives(mayMatch: query)
     }
 
     private func respond(type: String, body: ResponseBody, fields own: HTTPFields = [:]) -> Response {

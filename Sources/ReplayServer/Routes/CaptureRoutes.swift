@@ -39,7 +39,7 @@ struct CaptureRoutes: Sendable {
         }
         let call = CaptureCall(
             site: site, request: request, place: place, scope: try await scope(address.scope, at: place),
-            client: try await context.watchClient(), logger: context.logger)
+            client: context.watchClient(), logger: context.logger)
         switch address.target {
         case .cdx: return try await CaptureLists(call: call).cdx()
         case .timeMap(let form, let url): return try await CaptureLists(call: call).timeMap(of: url, form: form)

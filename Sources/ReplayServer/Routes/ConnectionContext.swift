@@ -30,5 +30,5 @@ package struct ConnectionContext: RequestContext {
     }
 
     /// Watches whether the client stays connected.
-    func watchClient() async throws -> ClientPresence { try await ClientPresence.watch(channel) }
+    func watchClient() -> ClientPresence { ClientPresence.watch(channel) }
 }

@@ -23,7 +23,7 @@ struct EventRoutes: Sendable {
                 hint: "close other tabs of the library")
         }
         let last = request.headers[.lastEventID].flatMap { EventPosition($0) }
-        let presence = try await context.watchClient()
+        let presence = context.watchClient()
         presence.onEnd { [weak listener] in listener?.end() }
         let body = ResponseBody { writer in
             defer { withExtendedLifetime(listener) {} }

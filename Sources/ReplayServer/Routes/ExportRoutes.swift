@@ -150,7 +150,7 @@ struct ExportRoutes: Sendable {
     private func prepare(
         _ context: ConnectionContext, _ body: @escaping @Sendable (ClientPresence) throws -> StagedExport
     ) async throws -> Response {
-        let client = try await context.watchClient()
+        let client = context.watchClient()
         let export = try await site.blocking.long { try body(client) }
         let url = "/api/exports/\(site.exports.add(export))"
         return try Responses.json(

@@ -20,7 +20,7 @@ struct PDFRoute: Sendable {
         guard let (id, time, url) = Self.parts(request.head.path ?? ""),
             let replayable = try await site.blocking({ try site.store.resolver.replayable(id: id) })
         else { throw ErrorResponse.notFound }
-        let client = try await context.watchClient()
+        let client = context.watchClient()
         let wanted = ArchiveStore.CaptureRequest(url: url, time: time)
         let capture = try await site.blocking.long {
             try site.store.resolver.openCapture(

@@ -57,7 +57,7 @@ struct Site: Sendable {
         _ search: @escaping @Sendable (_ name: String, _ isWanted: @escaping @Sendable () -> Bool) throws -> Found
     ) async throws -> Response {
         let name = try context.name()
-        let client = try await context.watchClient()
+        let client = context.watchClient()
         return try Responses.json(try await blocking.long { try search(name, { client.isThere }) })
     }
 

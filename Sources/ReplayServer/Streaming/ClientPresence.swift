@@ -29,10 +29,10 @@ final class ClientPresence: Sendable {
         body?()
     }
 
-    /// Watches the client of a connection.
-    static func watch(_ channel: any Channel) async throws -> ClientPresence {
+    /// Watches the client of a connection. A connection that is closed has no handlers, so its client isn't there.
+    static func watch(_ channel: any Channel) -> ClientPresence {
         let presence = ClientPresence()
-        try await channel.triggerUserOutboundEvent(presence).get()
+        channel.triggerUserOutboundEvent(presence).whenFailure { _ in presence.end() }
         return presence
     }
 }

@@ -81,6 +81,12 @@ public final class CDXQueryRun {
         }
     }
 
+    /// Whether it's known that no line is left, without reading on.
+    package var isAtEnd: Bool {
+        guard let steps else { return false }
+        return steps.isAtEnd || steps.linesLeft == 0 && query.output != .link
+    }
+
     private static func incompleteResult(_ error: WebArchiveError, _ lines: CDXMergedLines) -> WebArchiveError {
         guard lines.foundFault else { return error }
         return WebArchiveError(
