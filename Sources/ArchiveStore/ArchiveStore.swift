@@ -130,42 +130,17 @@ package struct ArchiveStore: Sendable {
     /// - Throws: `StoreError`: `invalidMetadata`, `notFound` if the archive was removed meanwhile.
     @discardableResult
     package func edit(_ id: ArchiveID, _ metadata: ArchiveMetadata) throws -> Archive {
-        let metadata = try metadata.checked()
-        return try committing {
-            guard var current = try catalog.archive(id: id) else {
-                throw StoreError(.notFound, "the archive \"\(id)\" was removed")
-            }
-            if let title = metadata.title { current.title = title }
-            if let tags = metadata.tags { current.tags = tags }
-            if let notes = metadata.notes { current.notes = notes }
-            try committer.save(current)
-            return current
-        }
+        try committer.edit(id, metadata)
     }
 
-    /// Records what was seen when an archive was replayed that the capture server made. Does nothing for other archives.
+    /// Records what was seen when an archive was replayed that the capture server made.
     package func setReplayCheck(_ id: ArchiveID, _ sentence: String?) throws {
-        try committing {
-            guard var current = try catalog.archive(id: id), current.saved != nil else { return }
-            current.saved?.replayCheck = sentence
-            try committer.save(current)
-        }
+        try committer.setReplayCheck(id, sentence)
     }
 
-    /// Removes an archive from the library, with its index files, sidecar and memberships; does nothing if there is none
-    /// with that id. A linked file isn't deleted, and reads in progress finish.
-    package func remove(_ id: ArchiveID) throws {
-        try committing {
-            // Read the key under the lock: it changes when the file is hashed or replaced.
-            guard let archive = try catalog.archive(id: id) else { return }
-            if Folder.exists(layout.file(archive.key)) {
-                try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
-            } else if archive.storage.isLinked, Folder.exists(layout.sidecar(archive.key)) {
-                try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
-            }
-            try committer.finishRemoval(key: archive.key)
-        }
-    }
+    /// Removes an archive from the library; does nothing if there is none with that id. A linked file isn't deleted,
+    /// and reads in progress finish.
+    package func remove(_ id: ArchiveID) throws { try committer.remove(id) }
 
     /// Whether an archive is being removed at this moment.
     package var isRemoving: Bool {
@@ -212,5 +187,32 @@ package struct ArchiveStore: Sendable {
     package func prepareLookups(checkCancellation: @escaping () throws -> Void = {}) throws -> LookupsReport {
         var repair = IndexRepair(store: self, checkCancellation: checkCancellation)
         return try repair.run()
+    }
+
+    /// Backs up the store to a folder. Files that the backup already has aren't copied again.
+    ///
+    /// The store can be used meanwhile. The backup shows it as it was at the start.
+    ///
+    /// - Parameter path: Absolute; created if necessary. If `progress` throws, the previous backup stays valid.
+    /// - Throws: `StoreError`: `failed` for a folder that can't be used for backups, `locked`, `noSpace`, `unusable`.
+    package func backUp(
+        to path: String, options: BackupOptions = BackupOptions(),
+        progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> BackupReport {
+        try BackupWriter.backUp(self, to: path, options: options, progress: progress)
+    }
+
+    /// Restores a backup to the store at `root`, with ids, metadata, collections and files.
+    ///
+    /// The store must be new or empty, or contain archives of that backup only. In that case an interrupted restore
+    /// continues, and lost files are replaced.
+    ///
+    /// - Parameter path: The backup's folder; absolute, like `root`. If `progress` throws, what was restored stays.
+    /// - Throws: `StoreError`: `notFound` if there is no backup, `locked` while a server uses the store, `failed` if
+    ///   the store contains anything else, `noSpace`, `unusable`.
+    package static func restore(
+        from path: String, to root: String, progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> RestoreReport {
+        try RestoreWriter.restore(from: path, to: root, progress: progress)
     }
 }

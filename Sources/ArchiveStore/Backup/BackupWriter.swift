@@ -1,31 +1,6 @@
 import Foundation
 import WebArchive
 
-extension ArchiveStore {
-    /// Backs up the store to a folder. Files that the backup already has aren't copied again.
-    ///
-    /// The store can be used meanwhile. The backup shows it as it was at the start.
-    ///
-    /// - Parameter path: Absolute; created if necessary. If `progress` throws, the previous backup stays valid.
-    /// - Throws: `StoreError`: `failed` for a folder that can't be used for backups, `locked`, `noSpace`, `unusable`.
-    package func backUp(
-        to path: String, options: BackupOptions = BackupOptions(),
-        progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> BackupReport {
-        let folder = try BackupFolder.make(at: path, apartFrom: layout)
-        do {
-            let former = try folder.formerManifest()
-            try folder.sweep()
-            let snapshot = try BackupSnapshot(of: self) { try progress(.waiting) }
-            try BackupWriter.check(former, isOf: snapshot, at: folder.manifest)
-            var writer = BackupWriter(store: self, folder: folder, former: former, options: options)
-            return try writer.run(snapshot, progress)
-        } catch let error as StoreError {
-            throw folder.withBackupHint(error)
-        }
-    }
-}
-
 /// Updates a backup folder to a snapshot: copies files, writes the manifest, then deletes what is no longer needed.
 struct BackupWriter {
     private typealias Item = BackupSnapshot.Item
@@ -44,14 +19,31 @@ struct BackupWriter {
     private var counted: Set<String> = []
     private var copying = (done: UInt64(0), total: UInt64(0))
 
-    fileprivate init(store: ArchiveStore, folder: BackupFolder, former: BackupManifest?, options: BackupOptions) {
+    private init(store: ArchiveStore, folder: BackupFolder, former: BackupManifest?, options: BackupOptions) {
         (self.store, self.folder, self.options) = (store, folder, options)
         let entries = (former?.archives ?? []).map { ($0.key, $0) }
         self.former = Dictionary(entries, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Backs up a store to the folder at `path`, which is created if necessary.
+    static func backUp(
+        _ store: ArchiveStore, to path: String, options: BackupOptions, progress: (ImportProgress) throws -> Void
+    ) throws -> BackupReport {
+        let folder = try BackupFolder.make(at: path, apartFrom: store.layout)
+        do {
+            let former = try folder.formerManifest()
+            try folder.sweep()
+            let snapshot = try BackupSnapshot(of: store) { try progress(.waiting) }
+            try check(former, isOf: snapshot, at: folder.manifest)
+            var writer = BackupWriter(store: store, folder: folder, former: former, options: options)
+            return try writer.run(snapshot, progress)
+        } catch let error as StoreError {
+            throw folder.withBackupHint(error)
+        }
+    }
+
     /// Refuses to overwrite the backup of another store, which may be the only one.
-    fileprivate static func check(_ former: BackupManifest?, isOf snapshot: BackupSnapshot, at path: String) throws {
+    private static func check(_ former: BackupManifest?, isOf snapshot: BackupSnapshot, at path: String) throws {
         guard let former, !former.archives.isEmpty else { return }
         let keys = Set(snapshot.items.flatMap { [$0.archive.key, $0.archive.provisionalKey ?? $0.archive.key] })
         let ids = Set(snapshot.items.map(\.archive.id.text))
@@ -61,7 +53,7 @@ struct BackupWriter {
             hint: "choose another folder, or move this file away if you no longer need that backup")
     }
 
-    fileprivate mutating func run(
+    private mutating func run(
         _ snapshot: BackupSnapshot, _ progress: (ImportProgress) throws -> Void
     ) throws -> BackupReport {
         report.madeAt = snapshot.madeAt

@@ -1,32 +1,6 @@
 import Foundation
 import WebArchive
 
-extension ArchiveStore {
-    /// Restores a backup to the store at `root`, with ids, metadata, collections and files.
-    ///
-    /// The store must be new or empty, or contain archives of that backup only. In that case an interrupted restore
-    /// continues, and lost files are replaced.
-    ///
-    /// - Parameter path: The backup's folder; absolute, like `root`. If `progress` throws, what was restored stays.
-    /// - Throws: `StoreError`: `notFound` if there is no backup, `locked` while a server uses the store, `failed` if
-    ///   the store contains anything else, `noSpace`, `unusable`.
-    package static func restore(
-        from path: String, to root: String, progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> RestoreReport {
-        let folder = try BackupFolder.open(at: path, apartFrom: StoreLayout(root: root))
-        let manifest = try RestoreWriter.manifest(in: folder, path)
-        let store = try ArchiveStore(at: root)
-        try store.checkWritable()
-        // A server must not show a store that is only partly restored.
-        let server = try RestoreWriter.lockOutServers(store.layout)
-        defer { server.remove() }
-        try store.repair()
-        try RestoreWriter.check(store, isOf: manifest)
-        var writer = RestoreWriter(store: store, folder: folder, manifest: manifest)
-        return try writer.run(progress)
-    }
-}
-
 /// Restores a backup to a store: archives one by one, each with its sidecar before its file, then collections.
 struct RestoreWriter {
     private typealias Entry = BackupManifest.Entry
@@ -37,13 +11,30 @@ struct RestoreWriter {
     private var report = RestoreReport()
     private var copying = (done: UInt64(0), total: UInt64(0))
 
-    fileprivate init(store: ArchiveStore, folder: BackupFolder, manifest: BackupManifest) {
+    private init(store: ArchiveStore, folder: BackupFolder, manifest: BackupManifest) {
         (self.store, self.folder, self.manifest) = (store, folder, manifest)
     }
 
     private var layout: StoreLayout { store.layout }
 
-    fileprivate static func manifest(in folder: BackupFolder, _ path: String) throws -> BackupManifest {
+    /// Restores the backup at `path` to the store at `root`.
+    static func restore(
+        from path: String, to root: String, progress: (ImportProgress) throws -> Void
+    ) throws -> RestoreReport {
+        let folder = try BackupFolder.open(at: path, apartFrom: StoreLayout(root: root))
+        let manifest = try manifest(in: folder, path)
+        let store = try ArchiveStore(at: root)
+        try store.checkWritable()
+        // A server must not show a store that is only partly restored.
+        let server = try lockOutServers(store.layout)
+        defer { server.remove() }
+        try store.repair()
+        try check(store, isOf: manifest)
+        var writer = RestoreWriter(store: store, folder: folder, manifest: manifest)
+        return try writer.run(progress)
+    }
+
+    private static func manifest(in folder: BackupFolder, _ path: String) throws -> BackupManifest {
         do {
             return try BackupManifest.read(at: folder.manifest)
         } catch let error as StoreError where error.code == .notFound {
@@ -56,7 +47,7 @@ struct RestoreWriter {
         }
     }
 
-    fileprivate static func lockOutServers(_ layout: StoreLayout) throws -> ServerFile {
+    private static func lockOutServers(_ layout: StoreLayout) throws -> ServerFile {
         do {
             return try ServerFile(layout: layout)
         } catch let error as StoreError where error.code == .locked {
@@ -67,7 +58,7 @@ struct RestoreWriter {
         }
     }
 
-    fileprivate static func check(_ store: ArchiveStore, isOf manifest: BackupManifest) throws {
+    private static func check(_ store: ArchiveStore, isOf manifest: BackupManifest) throws {
         let entries = Dictionary(manifest.archives.map { ($0.sidecar.id, $0) }) { first, _ in first }
         let collections = Set(manifest.collections.map(\.id))
         let foreign =
@@ -80,7 +71,7 @@ struct RestoreWriter {
             place: store.layout.root, hint: "choose an empty folder with --store")
     }
 
-    fileprivate mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
+    private mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
         report.madeAt = manifest.madeAt
         let plan = try plan()
         copying.total = plan.reduce(0) { $0.addingSaturated($1.hash == nil ? 0 : $1.entry.size) }

@@ -1,12 +1,54 @@
 import Foundation
 
 /// Adds, changes and removes archives: their file, index files, sidecar and row, in an order that is safe to interrupt.
-/// `finishHashing` acquires the commit lock; all other functions require it.
+/// `edit`, `remove` and `finishHashing` acquire the commit lock; all other functions require it.
 struct Committer {
     let store: ArchiveStore
 
     private var layout: StoreLayout { store.layout }
     private var catalog: Catalog { store.catalog }
+
+    /// Changes title, tags or notes.
+    ///
+    /// - Throws: `StoreError`: `invalidMetadata`, `notFound` if the archive was removed meanwhile.
+    @discardableResult
+    func edit(_ id: ArchiveID, _ metadata: ArchiveMetadata) throws -> Archive {
+        let metadata = try metadata.checked()
+        return try store.committing {
+            guard var current = try catalog.archive(id: id) else {
+                throw StoreError(.notFound, "the archive \"\(id)\" was removed")
+            }
+            if let title = metadata.title { current.title = title }
+            if let tags = metadata.tags { current.tags = tags }
+            if let notes = metadata.notes { current.notes = notes }
+            try save(current)
+            return current
+        }
+    }
+
+    /// Records what was seen when a saved archive was replayed. Does nothing for other archives.
+    func setReplayCheck(_ id: ArchiveID, _ sentence: String?) throws {
+        try store.committing {
+            guard var current = try catalog.archive(id: id), current.saved != nil else { return }
+            current.saved?.replayCheck = sentence
+            try save(current)
+        }
+    }
+
+    /// Removes an archive: file, index files, sidecar, memberships and row. A linked file isn't deleted. Does nothing
+    /// if no archive has the id.
+    func remove(_ id: ArchiveID) throws {
+        try store.committing {
+            // Read the key under the lock: it changes when the file is hashed or replaced.
+            guard let archive = try catalog.archive(id: id) else { return }
+            if Folder.exists(layout.file(archive.key)) {
+                try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
+            } else if archive.storage.isLinked, Folder.exists(layout.sidecar(archive.key)) {
+                try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
+            }
+            try finishRemoval(key: archive.key)
+        }
+    }
 
     /// Saves the SHA-256 of a linked file. It becomes the archive's key, unless the store already has the same file.
     ///
