@@ -53,6 +53,3 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
     /// `file: problem`.
     public var description: String { "\(file): \(problem)" }
 }
-
-/// It can be the failure of a `Result`.
-extension SequentialReason: Error {}

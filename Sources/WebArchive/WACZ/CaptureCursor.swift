@@ -83,6 +83,10 @@ public final class CaptureCursor {
     private let check: CancellationCheck
     private var phase = Phase.unopened
 
+    convenience init(_ wacz: WACZFile, _ query: CaptureQuery) {
+        self.init(wacz, ranges: query.ranges)
+    }
+
     init(_ wacz: WACZFile, ranges: [CDXJRange], _ check: CancellationCheck = CancellationCheck()) {
         self.wacz = wacz
         self.ranges = ranges

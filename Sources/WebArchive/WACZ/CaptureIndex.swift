@@ -49,7 +49,7 @@ final class CaptureIndex: Sendable {
     /// Returns the indexes to search, or the reason why they have to be read completely.
     ///
     /// - Throws: `io`.
-    func open(_ wacz: WACZFile) throws(WebArchiveError) -> Result<Opened, SequentialReason> {
+    func open(_ wacz: WACZFile) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
         try state.withLock { (state) throws(WebArchiveError) in
             if let reason = fault.reason { state = .sequential(reason) }
             if case .unopened = state { state = try Self.opened(wacz) }
@@ -58,8 +58,10 @@ final class CaptureIndex: Sendable {
             }
             switch state {
             case .open(let opened, _): return .success(opened)
-            case .sequential(let reason): return .failure(reason)
-            case .unopened: return .failure(.init(.missing, file: "indexes/", "the archive has no index"))
+            case .sequential(let reason): return .failure(SequentialReasonError(reason: reason))
+            case .unopened:
+                let reason = SequentialReason(.missing, file: "indexes/", "the archive has no index")
+                return .failure(SequentialReasonError(reason: reason))
             }
         }
     }
@@ -98,7 +100,7 @@ final class CaptureIndex: Sendable {
     private static func opened(_ wacz: WACZFile) throws(WebArchiveError) -> State {
         do throws(WebArchiveError) {
             switch try IndexFinder(wacz).find() {
-            case .failure(let reason): return .sequential(reason)
+            case .failure(let error): return .sequential(error.reason)
             case .success(let indexes):
                 for index in indexes where try !index.namesCaptures(limits: wacz.limits) {
                     return .sequential(.init(.empty, file: "indexes/", "an index lists no captures"))
@@ -137,6 +139,11 @@ package final class IndexFault: Sendable {
     func note(_ reason: SequentialReason) { found.withLock { $0 = reason } }
 }
 
+/// A `SequentialReason` as an error, for `Result`.
+struct SequentialReasonError: Error {
+    let reason: SequentialReason
+}
+
 extension WebArchiveError {
     /// Whether the index caused the error, so that a scan may find captures that a search doesn't.
     var isIndexFault: Bool { isDamage || code == .badIndex || code == .tooLarge }
@@ -156,7 +163,7 @@ struct IndexFinder {
     /// Returns all indexes of the archive, or the reason why one of them can't be searched.
     ///
     /// - Throws: `io`; `badIndex` if an index has no lines.
-    func find() throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReason> {
+    func find() throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReasonError> {
         guard !wacz.indexEntries.isEmpty else { return failure(.missing, "indexes/", "the archive has no index") }
         guard wacz.indexEntries.count <= Self.filesMax else {
             return failure(.many, "indexes/", "the archive has \(wacz.indexEntries.count) index files")
@@ -181,7 +188,7 @@ struct IndexFinder {
 
     private func zipNum(
         _ files: [ZipNumIndex.File]
-    ) throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReason> {
+    ) throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReasonError> {
         let entries = wacz.zipNumEntries
         guard !entries.isEmpty else {
             return failure(.gzipWithoutIDX, "indexes/\(files[0].name)", "the gzipped index has no .idx file")
@@ -235,7 +242,7 @@ struct IndexFinder {
 
     private func failure(
         _ code: SequentialReason.Code, _ file: String, _ problem: String
-    ) -> Result<[CDXJIndex], SequentialReason> {
-        .failure(SequentialReason(code, file: file, problem))
+    ) -> Result<[CDXJIndex], SequentialReasonError> {
+        .failure(SequentialReasonError(reason: SequentialReason(code, file: file, problem)))
     }
 }

@@ -7,7 +7,7 @@ extension WACZFile {
     public func indexAccess() throws(WebArchiveError) -> IndexAccess {
         switch try captureIndex.open(self) {
         case .success: .search
-        case .failure(let reason): .sequential(reason)
+        case .failure(let error): .sequential(error.reason)
         }
     }
 
@@ -54,8 +54,8 @@ extension WACZFile {
         }
         switch try IndexFinder(self, plainIDX: plainIDX).find() {
         case .success(let indexes): return try using(indexes: indexes)
-        case .failure(let reason):
-            throw WebArchiveError(code: .badIndex, problem: reason.problem, file: plainIDX.name)
+        case .failure(let error):
+            throw WebArchiveError(code: .badIndex, problem: error.reason.problem, file: plainIDX.name)
         }
     }
 
@@ -66,8 +66,8 @@ extension WACZFile {
     public func checkLookups(progress: () throws -> Void = {}) throws {
         switch try captureIndex.open(self) {
         case .success(let opened): for index in opened.indexes { try index.check(progress) }
-        case .failure(let reason):
-            throw WebArchiveError(code: .badIndex, problem: reason.problem, file: "\(name)/\(reason.file)")
+        case .failure(let error):
+            throw WebArchiveError(code: .badIndex, problem: error.reason.problem, file: "\(name)/\(error.reason.file)")
         }
     }
 
@@ -146,7 +146,7 @@ extension WACZFile {
     ///
     /// Reads nothing before the first call of `next()`, and uses constant memory.
     public func captures(matching query: CaptureQuery) -> CaptureCursor {
-        CaptureCursor(self, ranges: query.ranges)
+        CaptureCursor(self, query)
     }
 
     /// Returns the first `limit` entries that match a query.

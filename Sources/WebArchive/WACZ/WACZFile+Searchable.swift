@@ -12,7 +12,7 @@ extension WACZFile {
         var unsorted: [String: SequentialReason] = [:]
         do {
             switch try IndexFinder(self).find() {
-            case .failure(let found): reason = found
+            case .failure(let error): reason = error.reason
             case .success(let indexes): try check(indexes, progress, &unsorted)
             }
         } catch let error as WebArchiveError where error.isIndexFault {
