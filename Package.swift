@@ -313,7 +313,8 @@ let package = Package(
             name: "ReplayHostKitTests",
             dependencies: ["ReplayHostKit", "TestSupport", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
-        .testTarget(name: "ExampleTests", dependencies: ["ReadArchive", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ExampleTests", dependencies: ["ReadArchive", "TimeLookups", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzReaders", "TestSupport"], swiftSettings: settings),
         .testTarget(

@@ -12,7 +12,7 @@ import WebArchive
 struct TimeLookups {
     static func main() {
         do {
-            guard CommandLine.arguments.count == 2 else { return print("usage: TimeLookups ARCHIVE.wacz <CAPTURES") }
+            guard CommandLine.arguments.count == 2 else { fail("usage: TimeLookups ARCHIVE.wacz <CAPTURES", code: 2) }
             let wacz = try WACZFile.open(path: CommandLine.arguments[1])
             var (first, again): ([Duration], [Duration]) = ([], [])
             while let line = readLine() {
@@ -25,9 +25,13 @@ struct TimeLookups {
             }
             print("{\"first\": \(median(first)), \"again\": \(median(again))}")
         } catch {
-            print("error: \(error)")
-            exit(1)
+            fail("error: \(error)", code: 1)
         }
+    }
+
+    static func fail(_ message: String, code: Int32) -> Never {
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        exit(code)
     }
 
     struct InvalidLine: Error, CustomStringConvertible {

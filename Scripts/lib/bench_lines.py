@@ -46,7 +46,8 @@ ROUNDS, SECONDS = int(setting("ROUNDS", "3", "5")), int(setting("SECONDS_EACH", 
 # pywb imports a million captures in half a minute.
 PEER_MAX = 1_000_000
 REQUESTS = 4_000
-LIBRARY = Path(serving.BINARY).with_name("TimeLookups")
+# Looks captures up without a server.
+LIBRARY = os.environ.get("LIBRARY")
 BODY_SIZE, BODIES = 4_000_000, 8
 PROGRAMS = {"replayhost": serving.BINARY}
 if base := os.environ.get("BASE_BINARY"):
@@ -351,7 +352,7 @@ def growth(folder):
                     with gzip.open(index) as lines, open(f"{place}/index.cdxj", "wb") as plain:
                         shutil.copyfileobj(lines, plain, 1 << 20)
                 programs["binary search (Python)"] = partial(search, f"{place}/index.cdxj", picked)
-                for read in ["first", "again"] if os.access(LIBRARY, os.X_OK) else []:
+                for read in ["first", "again"] if LIBRARY else []:
                     programs[f"the library ({read})"] = partial(search_in_library, path, picked, read)
             compare("growth", f"closest of {count:,} captures, 1 connection", programs, count)
         shutil.rmtree(place)

@@ -13,7 +13,7 @@ package enum ExitStatus: Int32, Error, CaseIterable {
 
     /// Most important first.
     private static let precedence: [ExitStatus] = [
-        .interrupted, .storeUnusable, .portInUse, .damaged, .failed, .notFound, .keptForLater, .done,
+        .interrupted, .storeUnusable, .portInUse, .damaged, .failed, .notFound, .usage, .keptForLater, .done,
     ]
 
     /// Returns the most important of the statuses of several inputs.

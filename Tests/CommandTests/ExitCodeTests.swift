@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import TestSupport
 import Testing
@@ -211,5 +212,13 @@ private struct PreparedFolder: SuiteTrait, TestScoping {
             try store.folder.write(try contents(of: Checkout.fixture("damaged/\(name).wacz")), to: "\(name).wacz")
         }
         try await Self.$current.withValue(store) { try await function() }
+    }
+}
+
+/// The exit code for several inputs.
+struct ExitStatusTests {
+    @Test(arguments: ExitStatus.allCases.filter { $0 != .done })
+    func failureIsMoreImportantThanSuccess(_ status: ExitStatus) {
+        #expect(ExitStatus.combined([.done, status, .done]) == status)
     }
 }

@@ -20,6 +20,6 @@ struct TimeLookupsTests {
     @Test func missingCaptureIsAnError() async throws {
         let result = try await run(captures: "20200101000000 https://fieldguide.example/\n")
         #expect(result.code == 1)
-        #expect(result.output == "error: https://fieldguide.example/ has no capture of 20200101000000\n")
+        #expect(result.errors == "error: https://fieldguide.example/ has no capture of 20200101000000\n")
     }
 }

@@ -11,7 +11,7 @@ struct PlatformTests {
         + #"|gettid|TCP_CORK|SO_DOMAIN|SO_PEERCRED|memfd_create|FICLONE\w*|POSIX_FADV_\w+|ST_RDONLY|SEEK_DATA|SEEK_HOLE|F_OFD_\w+"#
         + #"|memrchr|mempcpy|strchrnul|qsort_r|mkostemps?|secure_getenv|malloc_trim|mallinfo2?|ioprio_\w+|sched_setaffinity|getrandom|pidfd_\w+|SYS_\w+|syscall|CLINUX_\w+)\b|\bSOCK_\w+\.rawValue|"/(proc|sys)/"#
     /// Modules that Linux alone has.
-    static let linuxModules: Set<String> = ["Glibc", "Musl", "CLinux"]
+    static let linuxModules: Set<String> = ["Glibc", "CLinux"]
     /// What iOS does not let a program do: start others. The command line is not built for it.
     static let notOnIOS = #"\bProcess\(|\bposix_spawn\w*|\bfork\(\)|\bexecv\w*|(?<!\.)(?<!func )\bsystem\("#
 
@@ -31,7 +31,7 @@ struct PlatformTests {
 
     /// Whether a condition holds on Linux alone.
     private static func isForLinux(_ condition: String) -> Bool {
-        ["os(Linux)", "canImport(Glibc)", "canImport(Musl)"].contains(condition.trimmingCharacters(in: .whitespaces))
+        ["os(Linux)", "canImport(Glibc)"].contains(condition.trimmingCharacters(in: .whitespaces))
     }
 
     private static func outside(

@@ -94,7 +94,7 @@ struct TidyTests {
         let allowed: Set<String> = [
             "CLibzip", "CZlib", "CBrotli", "CZstd", "RE2Shim", "CLinux", "Crypto", "Foundation", "FoundationEssentials",
             "Glibc",
-            "Musl", "Darwin",
+            "Darwin",
             "Synchronization",
         ]
         for file in Self.sources where file.path.hasPrefix("Sources/WebArchive/") {

@@ -196,7 +196,7 @@ struct RestoreWriter {
         do {
             let path = incoming.file.path
             let examined = try ExaminedArchive(
-                reading: FileByteSource(path: path, name: incoming.originalName), name: incoming.originalName
+                reading: FileByteSource(path: path, name: incoming.originalName)
             ) {
                 try progress(.checking(done: $0, total: $1))
             }

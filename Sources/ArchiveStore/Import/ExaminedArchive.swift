@@ -12,13 +12,14 @@ struct ExaminedArchive {
     /// Reads a file's structure, index and pages.
     ///
     /// - Parameters:
+    ///   - source: Opens the file. Its errors are errors of the file.
     ///   - opened: A file with the same content that is already open, so that its structure isn't read again.
     ///   - alsoFound: Findings that the file itself doesn't show.
     ///   - isStrict: Whether to verify the file, and to refuse it for any warning or error.
     ///   - progress: Called with the bytes of index and page lists that were read, and their total; throws to stop.
     /// - Throws: `StoreError` `refused` if the file can't be replayed.
     init(
-        reading source: @autoclosure () throws -> any ByteSource, name: String, opened: WACZFile? = nil,
+        reading source: @autoclosure () throws -> any ByteSource, opened: WACZFile? = nil,
         alsoFound: [Finding] = [], isStrict: Bool = false,
         progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
     ) throws {
@@ -48,7 +49,7 @@ struct ExaminedArchive {
         findings = alsoFound.filter { !known.contains($0.code) } + verified
         if let worst = findings.filter({ $0.severity > .notice }).max(by: { $0.severity < $1.severity }) {
             throw StoreError(
-                .refused, "not added because of --strict: \(worst.what)", place: "\(worst.location) in \(name)",
+                .refused, "not added because of --strict: \(worst.what)", place: "\(worst.location) in \(wacz.name)",
                 hint: "import it without --strict to add it anyway")
         }
     }

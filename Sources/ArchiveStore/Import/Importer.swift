@@ -126,10 +126,9 @@ struct Importer {
             throw StoreError(.failed, "this file is already part of the store", place: source.path)
         }
         if let existing = try existingLink(to: file) { return existing }
-        let name = (source.path as NSString).lastPathComponent
-        let examined = try ExaminedArchive(
-            reading: source.file.bytes(named: name), name: name, isStrict: options.isStrict
-        ) { try progress(.checking(done: $0, total: $1)) }
+        let examined = try ExaminedArchive(reading: source.file.bytes(), isStrict: options.isStrict) {
+            try progress(.checking(done: $0, total: $1))
+        }
         let key = StoreLayout.provisionalKey()
         return try layout.withStagingFile { owner in
             let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) {
@@ -191,7 +190,7 @@ struct Importer {
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
             reading: FileByteSource(path: incoming.file.path, name: incoming.originalName),
-            name: incoming.originalName, opened: opened, alsoFound: packingFindings,
+            opened: opened, alsoFound: packingFindings,
             isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A file to import. It's opened once, so that what is checked, and deleted after a move, is what was read.
+/// A file to import, opened once. A move deletes it only if its path still leads to the file that was read.
 struct SourceFile {
     let path: String
     let file: Descriptor
     /// The resolved path, and the size and modification time when it was opened.
     let reference: FileReference
-    private let inode: ino_t
+    private let identity: (device: dev_t, inode: ino_t)
 
     /// Opens the file at `path`.
     ///
@@ -31,7 +31,7 @@ struct SourceFile {
         guard status.isFile else {
             throw StoreError(.failed, "this isn't a file", place: file.path)
         }
-        (path, self.file, inode) = (file.path, file, status.st_ino)
+        (path, self.file, identity) = (file.path, file, (status.st_dev, status.st_ino))
         reference = FileReference(path: Folder.resolved(file.path), status)
     }
 
@@ -50,7 +50,7 @@ struct SourceFile {
     /// Deletes the original file, unless it changed.
     func delete(archive: ArchiveID) throws {
         guard let named = Folder.status(of: path, followsLink: false), reference.describes(named),
-            named.st_ino == inode
+            (named.st_dev, named.st_ino) == identity
         else {
             throw StoreError(
                 .failed, "imported as \"\(archive)\", but the original has changed since and was not deleted",

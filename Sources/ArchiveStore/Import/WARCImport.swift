@@ -9,13 +9,13 @@ struct WARCImport {
     private var layout: StoreLayout { importer.store.layout }
     private var total: UInt64 { files.reduce(0) { $0.addingSaturated($1.reference.size) } }
 
-    /// - Returns: `nil` if the first file is neither a WARC nor an ARC file.
-    /// - Throws: `StoreError` `refused` if another one isn't.
+    /// - Returns: `nil` for one file that is neither a WARC nor an ARC file.
+    /// - Throws: `StoreError` `refused` if there are several and one isn't.
     init?(_ files: [SourceFile], importer: Importer) throws {
         (self.files, self.importer) = (files, importer)
-        for (number, file) in files.enumerated() {
+        for file in files {
             guard try StoreError.refusingDamage({ try WARCFormat(file.file.bytes()) }) == nil else { continue }
-            guard number > 0 else { return nil }
+            guard files.count > 1 else { return nil }
             throw StoreError(
                 .refused, "this is neither a WARC nor an ARC file", place: file.path,
                 hint: "--as-one packs WARC and ARC files into one archive")

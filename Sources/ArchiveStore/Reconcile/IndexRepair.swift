@@ -70,8 +70,7 @@ struct IndexRepair {
     /// Reads an archive and writes its index files; `false` if it was removed meanwhile.
     private func prepare(_ archive: Archive) throws -> Bool {
         let examined = try ExaminedArchive(
-            reading: FileByteSource(path: archive.path(in: layout), name: "\(archive.id).wacz"),
-            name: "\(archive.id).wacz"
+            reading: FileByteSource(path: archive.path(in: layout), name: "\(archive.id).wacz")
         ) { _, _ in
             try checkCancellation()
         }

@@ -53,7 +53,7 @@ extension Reconciler {
             try addWithoutReading(unread, superseded: superseded)
             return id
         }
-        let examined = try ExaminedArchive(reading: FileByteSource(path: path, name: name), name: name) { _, _ in
+        let examined = try ExaminedArchive(reading: FileByteSource(path: path, name: name)) { _, _ in
             try checkCancellation()
         }
         let known = hasFile ? saved?.asManaged() : saved
@@ -99,7 +99,7 @@ extension Reconciler {
             do {
                 let path = archive.path(in: layout)
                 let examined = try ExaminedArchive(
-                    reading: FileByteSource(path: path, name: archive.originalName), name: archive.originalName
+                    reading: FileByteSource(path: path, name: archive.originalName)
                 ) { _, _ in
                     try checkCancellation()
                 }

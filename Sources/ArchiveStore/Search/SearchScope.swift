@@ -1,7 +1,7 @@
 import GRDB
 import WebArchive
 
-/// The archives and times in which to search, and the database of the index.
+/// The archives and times in which to search, and the database of the index. Valid only while that is read.
 struct SearchScope {
     let database: Database
     private let byNumber: [Int64: ArchiveName]

@@ -43,6 +43,8 @@ package struct Searcher: Sendable {
         _ query: SearchQuery, in archives: [ArchiveName], limit: Int, offset: Int, _ results: inout SearchResults
     ) throws {
         _ = try reading(query, in: archives) { scope in
+            // After damage, this runs again with a new index.
+            (results.hits, results.total, results.totalIsMinimum, results.next) = ([], 0, false, nil)
             let count = offset + limit + 1
             let plan = try SearchPlan(query, scope.database)
             results.optionalWords = plan.optional.sorted()

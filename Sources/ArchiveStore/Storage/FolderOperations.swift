@@ -12,7 +12,8 @@ package enum Folder {
         }
     }
 
-    /// Returns what the file system knows of a file or a folder; `nil` if there is none.
+    /// Returns what the file system knows of a file or a folder; `nil` if there is none or it can't be read, with
+    /// the reason in `errno`.
     ///
     /// - Parameter followsLink: Whether to describe the target of a symbolic link.
     static func status(of path: String, followsLink: Bool = true) -> stat? {

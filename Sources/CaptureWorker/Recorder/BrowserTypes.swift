@@ -1,7 +1,7 @@
 import Foundation
 
 // Parameters and answers of the Chrome DevTools Protocol, as far as they are used. The names are those of the protocol.
-// Parameters of one type are dictionaries at their calls.
+// Parameters whose values all have one type are written as dictionaries where they are sent.
 
 /// The events that are read. Others are skipped.
 enum BrowserEventName: String {

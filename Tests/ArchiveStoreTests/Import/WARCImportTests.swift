@@ -57,6 +57,7 @@ struct WARCImportTests {
         #expect(try test.store.captures(of: archive, url: "https://b.example/", limit: 9).count == 1)
         let wacz = try test.file("a.wacz")
         #expect(code { _ = try importTogether([file, wacz]) } == .refused)
+        #expect(code { _ = try importTogether([wacz, file]) } == .refused)
     }
 
     @Test func movedFilesAreDeletedAfterwards() throws {

@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import shutil
 import socket
 import subprocess
 from glob import glob
@@ -194,4 +195,6 @@ def free_port():
 
 def connections():
     """This computer's connections, with the bytes that wait to be read: they show which side keeps the other waiting."""
+    if not shutil.which("ss"):
+        return "(ss isn't installed)"
     return subprocess.run(["ss", "--tcp", "--processes", "--numeric"], capture_output=True, text=True).stdout
