@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 damaged or refused archive, 5 store locked or unusable, 6 port in
-/// use, 130 interrupted. Several inputs: the first that occurs of 130, 5, 6, 4, 1, 3, 0.
+/// use, 130 interrupted. Several inputs: the first that occurs of 130, 5, 6, 4, 1, 3, 2, 0.
 @Suite(PreparedFolder())
 struct ExitCodeTests {
     struct Case: Sendable, CustomTestStringConvertible {
