@@ -217,8 +217,8 @@ private struct PreparedFolder: SuiteTrait, TestScoping {
 
 /// The exit code for several inputs.
 struct ExitStatusTests {
-    @Test(arguments: ExitStatus.allCases.filter { $0 != .done })
-    func failureIsMoreImportantThanSuccess(_ status: ExitStatus) {
-        #expect(ExitStatus.combined([.done, status, .done]) == status)
+    @Test(arguments: CommandSupport.ExitStatus.allCases.filter { $0 != .done })
+    func failureIsMoreImportantThanSuccess(_ status: CommandSupport.ExitStatus) {
+        #expect(CommandSupport.ExitStatus.combined([.done, status, .done]) == status)
     }
 }
