@@ -2,8 +2,8 @@
 //
 //     swift run --configuration release TimeLookups ARCHIVE.wacz <CAPTURES
 //
-// Each line of CAPTURES has a timestamp, a space and a URL. Each capture is looked up twice: `first`, and `again` when the
-// part of the index that has it was just read. The output is a JSON object with the median of both.
+// Each line of CAPTURES has a timestamp, a space and a URL. Each capture is looked up twice in a row: the second lookup,
+// `again`, finds its part of the index in memory. The output is a JSON object with the median time of each.
 
 import Foundation
 import WebArchive

@@ -11,8 +11,8 @@ struct SourceFile {
     /// Opens the file at `path`.
     ///
     /// - Parameter isMoved: Whether it will be deleted after the import.
-    /// - Throws: `StoreError` for anything but a file; if it's moved, also for a symbolic link, and for a file in the store,
-    ///   unless the capture server made it.
+    /// - Throws: `StoreError` for anything but a file. If it's moved, also for a symbolic link, and for a file in the store
+    ///   that the capture server didn't make.
     init(_ path: String, isMoved: Bool, in layout: StoreLayout) throws {
         if isMoved, let named = Folder.status(of: path, followsLink: false), named.st_mode & S_IFMT == S_IFLNK {
             throw StoreError(
@@ -25,6 +25,8 @@ struct SourceFile {
         }
     }
 
+    /// Takes a file that is already open.
+    ///
     /// - Throws: `StoreError` for anything but a file.
     init(_ file: Descriptor) throws {
         let status = try file.status()
@@ -47,7 +49,7 @@ struct SourceFile {
         }
     }
 
-    /// Deletes the original file, unless it changed.
+    /// Deletes the file, if its path still leads to it and it's unchanged.
     func delete(archive: ArchiveID) throws {
         guard let named = Folder.status(of: path, followsLink: false), reference.describes(named),
             (named.st_dev, named.st_ino) == identity
