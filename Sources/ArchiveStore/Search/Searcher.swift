@@ -42,9 +42,10 @@ package struct Searcher: Sendable {
     func find(
         _ query: SearchQuery, in archives: [ArchiveName], limit: Int, offset: Int, _ results: inout SearchResults
     ) throws {
-        _ = try reading(query, in: archives) { scope in
-            // After damage, this runs again with a new index.
-            (results.hits, results.total, results.totalIsMinimum, results.next) = ([], 0, false, nil)
+        let before = results
+        // After damage this runs again, with a new index. Nothing of the first run may stay.
+        let found = try reading(query, in: archives) { scope -> SearchResults in
+            var results = before
             let count = offset + limit + 1
             let plan = try SearchPlan(query, scope.database)
             results.optionalWords = plan.optional.sorted()
@@ -74,7 +75,9 @@ package struct Searcher: Sendable {
             results.hits = try shown.compactMap { try hit($0, scope, finder) }
             if found.count > offset + limit { results.next = String(offset + limit) }
             if results.facets != nil { results.facets = try facets(expression, scope) }
+            return results
         }
+        if let found { results = found }
     }
 
     /// Returns how many pages a query finds.
