@@ -25,9 +25,9 @@ struct Importer {
     /// - Parameter others: WARC files to pack into the same archive.
     /// - Throws: `StoreError`: `refused` if it can't be replayed, `noSpace`, `notFound`, `failed`.
     func importFile(at path: String, with others: [String] = [], mode: ImportMode) throws -> ImportResult {
-        let source = try SourceFile(path, isMoved: mode == .move, in: layout)
-        let all = try [source] + others.map { try SourceFile($0, isMoved: mode == .move, in: layout) }
-        if let files = try WARCImport(all, importer: self) { return .archive(try files.run(mode: mode)) }
+        let files = try ([path] + others).map { try SourceFile($0, isMoved: mode == .move, in: layout) }
+        if let packing = try WARCImport(files, importer: self) { return .archive(try packing.run(mode: mode)) }
+        let source = files[0]
         do {
             switch mode {
             case .copy: return .archive(try copy(source))
@@ -35,9 +35,10 @@ struct Importer {
             case .link: return .archive(try link(to: source))
             }
         } catch let error as StoreError where error.code == .refused {
-            let package = try MultiWACZImport(source.file, source: source.reference.path, importer: self)
-            guard let package else { throw error }
-            return .multiWACZ(try package.run(source, mode: mode))
+            guard let package = try MultiWACZImport(source, source: source.reference.path, importer: self) else {
+                throw error
+            }
+            return .multiWACZ(try package.run(mode: mode))
         }
     }
 
@@ -51,16 +52,17 @@ struct Importer {
 
     /// Imports a staging file: an archive, or several that become a collection.
     func finish(_ incoming: IncomingArchive) throws -> ImportResult {
-        if let files = try WARCImport([SourceFile(incoming.file)], importer: self) {
-            return .archive(try files.pack(names: [incoming.originalName], source: incoming.source))
+        let file = try SourceFile(incoming.file)
+        if let packing = try WARCImport([file], importer: self) {
+            return .archive(try packing.pack(names: [incoming.originalName], source: incoming.source))
         }
         do {
             return .archive(try commit(incoming))
         } catch let error as StoreError where error.code == .refused {
             let package = try MultiWACZImport(
-                incoming.file, named: incoming.originalName, source: incoming.source, importer: self)
+                file, named: incoming.originalName, source: incoming.source, importer: self)
             guard let package else { throw error }
-            return .multiWACZ(try package.importMembers())
+            return .multiWACZ(try package.run(mode: .copy))
         }
     }
 
@@ -189,9 +191,8 @@ struct Importer {
         let sha256 = incoming.sha256
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
-            reading: FileByteSource(path: incoming.file.path, name: incoming.originalName),
-            opened: opened, alsoFound: packingFindings,
-            isStrict: options.isStrict
+            reading: FileByteSource(path: incoming.file.path, name: incoming.originalName), opened: opened,
+            alsoFound: packingFindings, isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
             try progress(.indexing(done: $0, total: $1))

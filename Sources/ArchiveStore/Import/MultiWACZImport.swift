@@ -4,7 +4,7 @@ import WebArchive
 /// Imports the archives in a multi-WACZ file.
 struct MultiWACZImport {
     private let package: MultiWACZ
-    private let file: Descriptor
+    private let original: SourceFile
     private let source: String
     private let importer: Importer
 
@@ -13,21 +13,20 @@ struct MultiWACZImport {
     ///   - source: The source to record for the archives.
     /// - Returns: `nil` for any other file.
     /// - Throws: `StoreError` `refused` for a file that exceeds the limits.
-    init?(_ file: Descriptor, named name: String? = nil, source: String, importer: Importer) throws {
+    init?(_ original: SourceFile, named name: String? = nil, source: String, importer: Importer) throws {
         do {
-            guard let opened = try MultiWACZ.open(file.bytes(named: name)) else { return nil }
+            guard let opened = try MultiWACZ.open(original.file.bytes(named: name)) else { return nil }
             package = opened
         } catch let error as WebArchiveError {
             guard error.code == .tooLarge else { return nil }
             throw StoreError.refused(error)
         }
-        (self.file, self.source, self.importer) = (file, source, importer)
+        (self.original, self.source, self.importer) = (original, source, importer)
     }
 
     private var layout: StoreLayout { importer.store.layout }
 
-    /// - Parameter original: The package.
-    func run(_ original: SourceFile, mode: ImportMode) throws -> MultiWACZOutcome {
+    func run(mode: ImportMode) throws -> MultiWACZOutcome {
         guard mode != .link else {
             throw StoreError(
                 .refused, "this file contains \(package.members.count) archives, so it can't be linked",
@@ -45,7 +44,7 @@ struct MultiWACZImport {
 
     /// Copies each member and creates the collection last. If that is interrupted, the next import of the file
     /// completes it.
-    func importMembers() throws -> MultiWACZOutcome {
+    private func importMembers() throws -> MultiWACZOutcome {
         guard importer.options.replaces == nil else {
             throw StoreError(
                 .refused, "this file contains \(package.members.count) archives, so it can't replace one archive",
@@ -81,10 +80,12 @@ struct MultiWACZImport {
         let incoming = try IncomingArchive(
             layout: layout, originalName: member.name, source: "\(source), \(member.name)", expectedSize: total)
         if let range = try StoreError.refusingDamage({ try package.storedRange(of: member) }) {
-            guard lseek(file.number, off_t(range.lowerBound), SEEK_SET) >= 0 else {
-                throw StoreError.system(errno, doing: "reading", path: file.path)
+            guard lseek(original.file.number, off_t(range.lowerBound), SEEK_SET) >= 0 else {
+                throw StoreError.system(errno, doing: "reading", path: original.path)
             }
-            try incoming.copy(from: file, limit: total) { try importer.progress(.copying(done: $0, total: total)) }
+            try incoming.copy(from: original.file, limit: total) {
+                try importer.progress(.copying(done: $0, total: total))
+            }
             return incoming
         }
         try StoreError.refusingDamage {
