@@ -22,6 +22,12 @@ def sha256(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def processor_seconds(pid):
+    """The processor time of a process."""
+    used = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Result:
     def __init__(self, process):
         self.code, self.output, self.errors = process.returncode, process.stdout, process.stderr
@@ -125,13 +131,13 @@ class Server:
             self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=SECONDS)
 
-    def get(self, path, headers=None):
+    def get(self, path, headers=None, seconds=SECONDS):
         """Returns status, headers and body."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers or {})
         if path.startswith("/api"):
             request.add_header("Host", f"localhost:{self.port}")
         try:
-            with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            with urllib.request.urlopen(request, timeout=seconds) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as answer:
             return answer.code, answer.headers, answer.read()

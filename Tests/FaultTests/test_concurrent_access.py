@@ -5,11 +5,14 @@ import os
 import shutil
 import socket
 import subprocess
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from program import Server, sha256
+from program import Server, processor_seconds, sha256
 from support.places import FIXTURES
 from support.waiting import wait_until
+from writers.wacz import Package, page_list, response_head
 
 
 def listed_archives(server):
@@ -73,6 +76,43 @@ def test_download_of_a_removed_archive_is_completed(store):
     assert head.startswith(b"HTTP/1.1 200")
     assert body == file.read_bytes()
     store.expect_consistent()
+
+
+def test_other_captures_are_answered_while_ranges_are_decoded(store):
+    """Each range is the end of a long body in a gzip member, so what comes before it is decoded first. There are more ranges than
+    threads that decode.
+    """
+    sizes = {"small": 1000, "large": 256 << 20}
+    with Package(store.folder / "decoded.wacz", "Decoded") as package:
+        lines = []
+        with package.open("archive/data.warc.gz") as warc:
+            for name, size in sorted(sizes.items()):
+                begin, packer = warc.size, zlib.compressobj(1, zlib.DEFLATED, 31)
+                warc.write(packer.compress(response_head(f"https://decoded.example/{name}", "text/plain", size)))
+                for done in range(0, size, 1 << 20):
+                    warc.write(packer.compress(bytes(min(1 << 20, size - done))))
+                warc.write(packer.compress(b"\r\n\r\n") + packer.flush())
+                entry = {"url": f"https://decoded.example/{name}", "mime": "text/plain", "status": "200", "filename": "data.warc.gz",
+                    "offset": str(begin), "length": str(warc.size - begin)}
+                lines.append(f"example,decoded)/{name} 20240101000000 {json.dumps(entry)}\n")
+        package.add("indexes/index.cdx", "".join(lines).encode())
+        package.add("pages/pages.jsonl", page_list([]))
+    store.run_checked("import", store.folder / "decoded.wacz")
+    # What the server would do in the background takes no time of the ranges.
+    store.run_checked("jobs", "run")
+    path, ranges = "/c/decoded/20240101000000id_/https://decoded.example/", 4 * os.cpu_count()
+    with Server(store) as server, ThreadPoolExecutor(ranges) as threads:
+        before = processor_seconds(server.process.pid)
+        last = {"Range": f"bytes={sizes['large'] - 10}-{sizes['large'] - 1}"}
+        answers = [threads.submit(server.get, f"{path}large", last, seconds=600) for _ in range(ranges)]
+        wait_until(lambda: processor_seconds(server.process.pid) > before + 0.1, "the server decodes")
+        status, _, body = server.get(f"{path}small", seconds=600)
+        answered = sum(answer.done() for answer in answers)
+        assert (status, body) == (200, bytes(sizes["small"]))
+        for answer in answers:
+            status, _, body = answer.result()
+            assert (status, body) == (206, bytes(10))
+    assert answered <= ranges // 2, "the small capture waited for the ranges"
 
 
 def test_volume_can_be_unmounted_while_the_server_runs(store, mounted):
