@@ -199,7 +199,7 @@ def rendered(results):
 def docs(folder, page):
     """Replaces what is between the markers. A quick run's lines are shown if there is no whole run."""
     folder = Path(folder)
-    parts = ["05-lines" if (folder / "05-lines.json").exists() else "quick", "40-import", "75-pack"]
+    parts = ["05-lines" if (folder / "05-lines.json").exists() else "quick", "40-import", "60-search", "92-pages"]
     results = [json.loads(path.read_text()) for path in (folder / f"{part}.json" for part in parts) if path.exists()]
     results = [result for result in results if result["lines"]]
     if not results:

@@ -20,11 +20,12 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from serving import BINARY, get, import_file, resident, serve
+import bench_report
+from serving import BINARY, import_file, percentile, resident, serve
 from writers.generated import Capture, write
 
 PAGES, QUERIES = int(os.environ.get("PAGES", 200_000)), int(os.environ.get("QUERIES", 500))
-CLIENTS = 8
+CLIENTS, ROUNDS = 8, 3
 # The letters that words are made of. Real languages differ more, but fold and split as these do.
 SCRIPTS = {
     "en": ("bcdfghklmnprstvw", "aeiou"), "de": ("bdfghklmnrstwzß", "aeiouäöü"), "ru": ("бвгдзклмнпрст", "аеиоуыя"),
@@ -75,9 +76,7 @@ def split(text):
 
 
 def write_archives(folder, texts):
-    """Writes both archives, and the same texts as tab-separated lines for the shell. Returns the texts' size in bytes, and
-    the URLs.
-    """
+    """Writes both archives, and the same texts as tab-separated lines for the shell. Returns the texts' size in bytes."""
     size, captures, listed, titles = 0, [], [], []
     with open(folder / "pages.tsv", "w", encoding="utf-8") as table:
         for number in range(PAGES):
@@ -95,7 +94,7 @@ def write_archives(folder, texts):
     captures.sort(key=lambda capture: capture.key)
     write(folder / "listed.wacz", "Generated pages with text", captures, listed, is_gzipped=True)
     write(folder / "html.wacz", "Generated pages", captures, titles, is_gzipped=True)
-    return size, [url for url, _ in titles]
+    return size
 
 
 def index_archive(store):
@@ -196,68 +195,45 @@ def measure(port, paths, clients):
 
 
 def show(name, times):
-    times = sorted(times)
-    print(f"  {name:32} p50 {times[len(times) // 2]:8.1f} ms   p95 {times[int(len(times) * 0.95)]:8.1f} ms   "
-          f"max {times[-1]:8.1f} ms   ({len(times)} queries)", flush=True)
-    return times[int(len(times) * 0.95)]
-
-
-def measure_replay(folder, urls):
-    """Requests captures while the server indexes their archive, and afterwards."""
-    store = folder / "beside"
-    identifier, _, _ = import_file(store, folder / "html.wacz")
-    paths = [f"/c/{identifier}/20240101000000id_/{url}" for url in urls]
-
-    def is_indexed(port):
-        return json.loads(get(port, "/api/search?q=x")[2])["coverage"]["pending"] == 0
-
-    with serve(store) as (process, port):
-        measure(port, paths[:20], 1)
-        beside = show("replay beside indexing", measure(port, paths, 1))
-        assert not is_indexed(port), "indexing ended first; use more PAGES"
-        while not is_indexed(port):
-            time.sleep(1)
-        alone = show("replay afterwards", measure(port, paths, 1))
-        print(f"  p95 beside indexing: {beside / alone:.2f} of that afterwards", flush=True)
+    print(f"  {name:32} p50 {percentile(times, 0.5):8.1f} ms   p95 {percentile(times, 0.95):8.1f} ms   "
+          f"max {max(times):8.1f} ms   ({len(times)} queries)", flush=True)
 
 
 def main():
     folder = Path(sys.argv[1])
     texts = Texts()
-    size, urls = write_archives(folder, texts)
+    size = write_archives(folder, texts)
     print(f"{PAGES} pages, {size / 1e6:.0f} MB of text", flush=True)
 
     database = folder / "shell.sqlite"
     began = time.monotonic()
     shell(database, "PRAGMA journal_mode = WAL;\nCREATE VIRTUAL TABLE t USING fts5(title, url, body);\n"
                     f".mode tabs\n.import '{folder / 'pages.tsv'}' t\n")
-    inserted = time.monotonic() - began
-    print(f"shell: {inserted:.1f} s, {PAGES / inserted:.0f} pages/s, {database.stat().st_size / size:.2f} of the text", flush=True)
-
+    inserts = {"s": time.monotonic() - began, "file / text": database.stat().st_size / size}
     for kind, name in (("HTML", "html"), ("text in the page list", "listed")):
         store = folder / name
         import_file(store, folder / f"{name}.wacz")
         seconds, peak = index_archive(store)
         disk = sum(file.stat().st_size for file in store.glob("search.sqlite*"))
-        print(f"{kind}: {seconds:.1f} s, {PAGES / seconds:.0f} pages/s (ratio {inserted / seconds:.2f}), "
-              f"peak memory {peak / 1e6:.0f} MB, search.sqlite {disk / size:.2f} of the text", flush=True)
+        found = {"s": seconds, "file / text": disk / size, "peak MB": peak / 1e6}
+        bench_report.add("search", f"{PAGES:,} pages, {kind}", {"replayhost": [found], "sqlite3, inserts": [inserts]})
 
     asked = queries(texts)
-    print("queries:", flush=True)
-    shell_times = ask_shell(database, asked)
-    with multiprocessing.Pool(CLIENTS) as pool:
-        parts = pool.starmap(ask_shell, [(database, asked[number::CLIENTS]) for number in range(CLIENTS)])
-    shell_times_of_eight = [spent for part in parts for spent in part]
-    with serve(store) as (process, port):
+    with serve(store) as (process, port), multiprocessing.Pool(CLIENTS) as pool:
         paths = [f"/api/search?q={quote(typed)}" for _, typed, _ in asked]
         measure(port, paths[:20], 1)
-        alone = measure(port, paths, 1)
-        eight = measure(port, paths, CLIENTS)
-        of_shell = show("shell", shell_times)
-        of_shells = show("8 shells at once", shell_times_of_eight)
-        of_one = show("HTTP, 1 client", alone)
-        of_eight = show("HTTP, 8 clients", eight)
-        print(f"  p95, 1 client: {of_one / of_shell:.2f} of the shell; 8 clients: {of_eight / of_shells:.2f} of 8 shells", flush=True)
+        alone, shell_times = [], []
+        for clients in (CLIENTS, 1):
+            runs = {"replayhost": [], "sqlite3": []}
+            for _ in range(ROUNDS):
+                parts = pool.starmap(ask_shell, [(database, asked[number::clients]) for number in range(clients)])
+                alone, shell_times = measure(port, paths, clients), [spent for part in parts for spent in part]
+                for name, times in zip(runs, (alone, shell_times)):
+                    runs[name].append({"p50 ms": percentile(times, 0.5), "p95 ms": percentile(times, 0.95)})
+            bench_report.add("search", f"{len(asked)} queries, {clients} at once", runs)
+        print("the last round, by kind:")
+        show("all", alone)
+        show("shell", shell_times)
         for kind in dict.fromkeys(kind for kind, _, _ in asked):
             one = [f"/api/search?q={quote(typed)}" for name, typed, _ in asked if name == kind]
             show(f"HTTP, 1 client, {kind}", measure(port, one, 1))
@@ -265,7 +241,6 @@ def main():
         typed = [texts.sentence("en", 1)[:length] for length in (1, 2, 3, 4) for _ in range(25)]
         show("suggestions, 8 clients", measure(port, [f"/api/suggest?q={quote(text)}" for text in typed], CLIENTS))
         print(f"server: {resident(process.pid) / 1e6:.0f} MB resident", flush=True)
-    measure_replay(folder, random.Random(3).choices(urls, k=QUERIES))
 
 
 if __name__ == "__main__":
