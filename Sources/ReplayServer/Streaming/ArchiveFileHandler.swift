@@ -201,7 +201,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
     }
 
     /// The maximum size of a buffered range.
-    private static let bufferedMax: UInt64 = 32 << 10
+    private static let bufferedMax: UInt64 = 64 << 10
     /// The number of bytes to prefetch before the first chunk is sent.
     private static let readAheadMax: UInt64 = 4 << 20
     /// The size of a chunk.
