@@ -1,7 +1,9 @@
-"""The imports of scripts that `make test` doesn't run."""
+"""What scripts import and list that `make test` doesn't run."""
 
 import ast
 import json
+import os
+import re
 import subprocess
 import sys
 
@@ -31,6 +33,20 @@ def test_imports_are_found(script):
          "\n".join(own_imports(script))],
         cwd=CHECKOUT, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize("tool", ["soak", "bench"])
+def test_parts_are_listed_without_running_anything(tmp_path, tool):
+    """In double quotes, a shell runs what is between backquotes."""
+    make = tmp_path / "make"
+    make.write_text(f"#!/bin/sh\necho ran >>{tmp_path}/ran\n")
+    make.chmod(0o755)
+    listed = subprocess.run(
+        [CHECKOUT / "Scripts" / tool, "--list"], env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True, text=True)
+    assert listed.returncode == 0 and not (tmp_path / "ran").exists(), listed.stderr
+    head, *parts = listed.stdout.splitlines()
+    assert head.split() == ["name", "disk", "GB", "time", "min", "what"]
+    assert parts and all(re.fullmatch(r"  [a-z0-9-]+ +\d+ GB +\d+ min  .+", part) for part in parts), parts
 
 
 @pytest.mark.parametrize("name", ["browser", "a-new-run"])
