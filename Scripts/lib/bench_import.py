@@ -19,7 +19,7 @@ COUNT = int(os.environ.get("COUNT", "1000000"))
 
 
 def compare(work, commands, made, rounds):
-    """Runs commands in turn, and deletes what each has made."""
+    """Runs the commands in turn, and deletes the paths in `made` after each."""
     results = {name: [] for name in commands}
     os.sync()
     for _ in range(rounds):

@@ -2,9 +2,9 @@
 
 Makes PAGES pages (default: 200,000) of generated text in five scripts, as two archives: one whose page list has the text, as
 Browsertrix writes it, and one with HTML only. Indexes them, and puts the same text into an FTS5 table with the sqlite3 shell.
-Since the shell's tokenizer doesn't split Japanese, its text has the pairs of characters that replayhost indexes. Then sends the
-same QUERIES queries (default: 500) over HTTP, from 8 clients and from one, and to the shell. At last requests captures while an
-archive is indexed. Prints times, sizes and ratios.
+Since the shell's tokenizer doesn't split Japanese, its text has the pairs of characters that replayhost indexes. Then runs the
+same QUERIES queries (default: 500) over HTTP and in the shell, 8 at once and one at a time, in turn. Prints times, sizes and
+ratios.
 """
 
 import http.client

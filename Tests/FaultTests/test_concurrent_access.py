@@ -80,7 +80,7 @@ def test_download_of_a_removed_archive_is_completed(store):
 
 def test_other_captures_are_answered_while_ranges_are_decoded(store):
     """Each range is the end of a long body in a gzip member, so what comes before it is decoded first. There are more ranges than
-    threads that decode.
+    decoding threads.
     """
     sizes = {"small": 1000, "large": 256 << 20}
     with Package(store.folder / "decoded.wacz", "Decoded") as package:
@@ -98,7 +98,7 @@ def test_other_captures_are_answered_while_ranges_are_decoded(store):
         package.add("indexes/index.cdx", "".join(lines).encode())
         package.add("pages/pages.jsonl", page_list([]))
     store.run_checked("import", store.folder / "decoded.wacz")
-    # What the server would do in the background takes no time of the ranges.
+    # The jobs of a new archive would compete with the ranges.
     store.run_checked("jobs", "run")
     path, ranges = "/c/decoded/20240101000000id_/https://decoded.example/", 4 * os.cpu_count()
     with Server(store) as server, ThreadPoolExecutor(ranges) as threads:

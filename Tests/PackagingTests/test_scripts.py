@@ -1,4 +1,4 @@
-"""What scripts import and list that `make test` doesn't run."""
+"""The imports and the lists of parts of scripts that `make test` runs only in part, or not at all."""
 
 import ast
 import json
@@ -37,7 +37,7 @@ def test_imports_are_found(script):
 
 @pytest.mark.parametrize("tool", ["soak", "bench"])
 def test_parts_are_listed_without_running_anything(tmp_path, tool):
-    """In double quotes, a shell runs what is between backquotes."""
+    """The lists are in double quotes, so backquotes in them would run commands."""
     make = tmp_path / "make"
     make.write_text(f"#!/bin/sh\necho ran >>{tmp_path}/ran\n")
     make.chmod(0o755)
