@@ -42,7 +42,7 @@ COUNT = int(setting("COUNT", "100000", "1000000"))
 FILE_SIZE = int(setting("FILE_MB", "200", "2000")) * 1_000_000
 ARCHIVES = int(setting("ARCHIVES", "100", "1000"))
 SIZES = [int(size) for size in setting("GROWTH", "1000 10000 100000", "1000 10000 100000 1000000 10000000").split()]
-ROUNDS, SECONDS = int(setting("ROUNDS", "3", "5")), int(setting("SECONDS_EACH", "1", "2"))
+ROUNDS, SECONDS = int(os.environ.get("ROUNDS", "3")), int(setting("SECONDS_EACH", "1", "2"))
 # pywb imports a million captures in half a minute.
 PEER_MAX = 1_000_000
 REQUESTS = 4_000

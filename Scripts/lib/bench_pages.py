@@ -1,7 +1,7 @@
 """Measures how long an archived page takes in Chromium, beside the stock engine over nginx and pywb. Called by `Scripts/bench 92-pages`.
 
 Two pages, of 15 and 150 resources, are opened in a new profile, and again in a new tab of the same profile, by each way in turn,
-ROUNDS (5) times. Prints medians: milliseconds from the navigation to the end of the archived page's load event, requests,
+ROUNDS (3) times. Prints medians: milliseconds from the navigation to the end of the archived page's load event, requests,
 and the processor time of the browser and of the server.
 """
 
@@ -25,7 +25,7 @@ import serving
 from bench_browser_memory import browser_of, descendants
 from writers import generated
 
-ROUNDS = int(os.environ.get("ROUNDS", "5"))
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
 PAGES = {15: (2, 3), 150: (10, 30)}
 HOST, TIME = "https://pages.example", "20240101000000"
 STOCK_PAGE = """<!doctype html><title>Stock</title><iframe name="___wb_replay_top_frame" width=1200 height=700></iframe><script>
