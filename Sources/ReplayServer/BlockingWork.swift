@@ -10,7 +10,8 @@ package struct BlockingWork: Sendable {
         try await NIOThreadPool.singleton.runIfActive(body)
     }
 
-    /// Runs work that can take minutes, such as checking an upload, on separate threads, because the pool is small.
+    /// Runs work that can take minutes, such as checking an upload, on a thread of its own. In a concurrent queue, Dispatch
+    /// runs only as many blocks at once as there are processors, and a capture would wait for searches of large indexes.
     package func long<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await long { _ in try body() }
     }
@@ -24,12 +25,13 @@ package struct BlockingWork: Sendable {
         let cancelled = StopSignal()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                Self.longWork.async { continuation.resume(with: Result { try body { cancelled.isRaised } }) }
+                // One of up to 255 threads that serial queues share.
+                DispatchQueue(label: "long work").async {
+                    continuation.resume(with: Result { try body { cancelled.isRaised } })
+                }
             }
         } onCancel: {
             cancelled.raise()
         }
     }
-
-    private static let longWork = DispatchQueue(label: "long work", attributes: .concurrent)
 }

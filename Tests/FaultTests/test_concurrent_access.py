@@ -12,6 +12,7 @@ import pytest
 from program import Server, processor_seconds, sha256
 from support.places import FIXTURES
 from support.waiting import wait_until
+from writers.generated import MILLION_DOMAIN, million_capture, write_million
 from writers.wacz import Package, page_list, response_head
 
 
@@ -78,10 +79,24 @@ def test_download_of_a_removed_archive_is_completed(store):
     store.expect_consistent()
 
 
-def test_other_captures_are_answered_while_ranges_are_decoded(store):
-    """Each range is the end of a long body in a gzip member, so what comes before it is decoded first. There are more ranges than
-    decoding threads.
+def answers_beside(server, path, busy, headers):
+    """Requests `busy` so often that no thread of a small pool would be left, then `path`. Returns the answer to `path`, and those to
+    `busy`, of which at most half came before it.
     """
+    count = 4 * os.cpu_count()
+    with ThreadPoolExecutor(count) as threads:
+        before = processor_seconds(server.process.pid)
+        answers = [threads.submit(server.get, busy, headers, seconds=600) for _ in range(count)]
+        wait_until(lambda: processor_seconds(server.process.pid) > before + 0.1, "the server works")
+        answer = server.get(path, seconds=600)
+        earlier = sum(answer.done() for answer in answers)
+        others = [answer.result() for answer in answers]
+    assert earlier <= count // 2, f"{earlier} of {count} were answered before {path}"
+    return answer, others
+
+
+def test_captures_are_answered_while_ranges_are_decoded(store):
+    """Each range is the end of a long body in a gzip member, so what comes before it is decoded first."""
     sizes = {"small": 1000, "large": 256 << 20}
     with Package(store.folder / "decoded.wacz", "Decoded") as package:
         lines = []
@@ -100,19 +115,24 @@ def test_other_captures_are_answered_while_ranges_are_decoded(store):
     store.run_checked("import", store.folder / "decoded.wacz")
     # The jobs of a new archive would compete with the ranges.
     store.run_checked("jobs", "run")
-    path, ranges = "/c/decoded/20240101000000id_/https://decoded.example/", 4 * os.cpu_count()
-    with Server(store) as server, ThreadPoolExecutor(ranges) as threads:
-        before = processor_seconds(server.process.pid)
-        last = {"Range": f"bytes={sizes['large'] - 10}-{sizes['large'] - 1}"}
-        answers = [threads.submit(server.get, f"{path}large", last, seconds=600) for _ in range(ranges)]
-        wait_until(lambda: processor_seconds(server.process.pid) > before + 0.1, "the server decodes")
-        status, _, body = server.get(f"{path}small", seconds=600)
-        answered = sum(answer.done() for answer in answers)
-        assert (status, body) == (200, bytes(sizes["small"]))
-        for answer in answers:
-            status, _, body = answer.result()
-            assert (status, body) == (206, bytes(10))
-    assert answered <= ranges // 2, "the small capture waited for the ranges"
+    path, last = "/c/decoded/20240101000000id_/https://decoded.example/", sizes["large"] - 1
+    with Server(store) as server:
+        answer, others = answers_beside(server, f"{path}small", f"{path}large", {"Range": f"bytes={last - 9}-{last}"})
+    assert (answer[0], answer[2]) == (200, bytes(sizes["small"]))
+    assert {(status, body) for status, _, body in others} == {(206, bytes(10))}
+
+
+def test_captures_are_answered_while_indexes_are_scanned(store):
+    """Each scan reads the whole index, since no capture passes its filter."""
+    write_million(store.folder / "many.wacz", 20_000)
+    store.run_checked("import", store.folder / "many.wacz")
+    store.run_checked("jobs", "run")
+    capture = million_capture(5, 20_000)
+    with Server(store) as server:
+        scan = f"/c/many/cdx?url={MILLION_DOMAIN}&matchType=domain&filter=%3Dstatus:999"
+        answer, others = answers_beside(server, f"/c/many/{capture.timestamp}id_/{capture.url}", scan, {})
+    assert (answer[0], answer[2]) == (200, capture.body)
+    assert {(status, body) for status, _, body in others} == {(200, b"")}
 
 
 def test_volume_can_be_unmounted_while_the_server_runs(store, mounted):
