@@ -13,7 +13,6 @@ import json
 import mmap
 import os
 import random
-import re
 import shutil
 import statistics
 import subprocess

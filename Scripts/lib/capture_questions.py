@@ -128,7 +128,7 @@ def main():
             lines = archives[number]
             key, _, url = chance.choice(lines)
             time = wanted_time(chance, [time for other, time, _ in lines if other == key])
-            url = spelled_otherwise(url if chance.random() < .9 else address(chance), chance, fragments=True)
+            url = spelled_otherwise(url if chance.random() < .9 else random_url(chance), chance, fragments=True)
             questions.append([number, url, time, answer(indexes[number], url, time)])
     print("{\"archives\": [")
     print(",\n".join(json.dumps(lines) for lines in archives))

@@ -7,10 +7,9 @@ import pytest
 
 from support.accessibility import view_problems
 from support.archives import write_archive, write_captures
-from support.browser import Browser
 from support.expecting import expect
 from support.host import Host
-from support.journey import SITE, TITLE
+from support.journey import TITLE
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until

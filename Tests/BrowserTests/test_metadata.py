@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from support.archives import write_archive
 from support.expecting import expect
 from support.journey import TITLE
 from support.places import FIXTURES

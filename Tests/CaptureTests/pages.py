@@ -8,7 +8,6 @@ import struct
 import subprocess
 import zlib
 from ctypes import CDLL, byref, c_int, c_size_t, create_string_buffer
-from http.server import ThreadingHTTPServer
 
 import website
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from home_network import SERVER, request, what_is_missing
-from home_server import OPEN, Home, household, share, wait_until
+from home_server import Home, household, share, wait_until
 
 pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
 SCHEMES = pytest.mark.parametrize("scheme", ["http", "https"])

@@ -181,7 +181,7 @@ def test_page_behind_walls(site, tmp_path):
 def test_cookies_stay_out_of_the_archive(site, tmp_path):
     host = make_host(tmp_path)
     cookies = tmp_path / "cookies.txt"
-    cookies.write_text(f"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tsecretlogin\n")
+    cookies.write_text("# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tsecretlogin\n")
     site.make("member", "<h1>Members</h1><video></video><img src=/frame/x>"
         "<script>document.cookie = 'own=secretvisit; path=/'; fetch('/text/member').then(() => {"
         "document.querySelector('video').src = '/film.mp4?member' })</script>")

@@ -7,7 +7,6 @@ import ssl
 import subprocess
 import threading
 
-import pages
 import website
 
 NAMES = "subjectAltName=IP:127.0.0.1,DNS:localhost"

@@ -12,7 +12,7 @@ import pytest
 
 from support.archives import write_archive
 from support.host import die_with_parent
-from support.places import BINARY, FIXTURES
+from support.places import BINARY
 from support.waiting import SECONDS
 
 from .watched import URL, BareServer, QuietServer, WatchedNetwork, ordinary_command, write_wrapper

@@ -5,7 +5,6 @@ the text, the images that have pixels, the style sheets, fonts and media that we
 replayhost shows less than the stock engine, and prints a table of all differences.
 """
 
-import json
 import os
 import re
 import socket

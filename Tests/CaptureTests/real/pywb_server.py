@@ -5,7 +5,6 @@ import http.client
 import os
 import socket
 import subprocess
-from pathlib import Path
 
 from support.host import die_with_parent
 from support.places import CHECKOUT
