@@ -83,6 +83,7 @@ def test_port_used_by_another_program_is_replaced(host, page):
         assert urlsplit(viewer.archived_frame.url).port == now
         assert viewer.agent_frame.evaluate(LOOK) == []
     # The other program has ended, but its port isn't used again.
+    page.goto("about:blank")
     host.restart()
     assert replay_port(host, "sample") == now
     viewer = open_archive(page, host, "second")
