@@ -10,6 +10,14 @@ package struct BlockingWork: Sendable {
         try await NIOThreadPool.singleton.runIfActive(body)
     }
 
+    /// Runs a part of long work that ends soon, such as reading the next bytes of a body. As many run at once as there are
+    /// processors, and more while some wait for a disk.
+    package func step<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.steps.async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
     /// Runs work that can take minutes, such as checking an upload, on a thread of its own. In a concurrent queue, Dispatch
     /// runs only as many blocks at once as there are processors, and a capture would wait for searches of large indexes.
     package func long<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -34,4 +42,6 @@ package struct BlockingWork: Sendable {
             cancelled.raise()
         }
     }
+
+    private static let steps = DispatchQueue(label: "steps", attributes: .concurrent)
 }

@@ -105,11 +105,11 @@ extension CaptureAnswer {
     private func size(isDecoded: Bool, beyond last: UInt64? = nil) async throws -> (UInt64, isWhole: Bool)? {
         let body = capture.body
         if !isDecoded, let length = body.storedLength { return (length, true) }
-        let reader = try await blocking.long { try body.open(decoded: isDecoded) }
+        let reader = try await blocking.step { try body.open(decoded: isDecoded) }
         var size: UInt64 = 0
         while size < Self.measuredMax {
             try checkClient()
-            let count = try await blocking.long { try reader.read(upTo: Self.measuredBytes).count }
+            let count = try await blocking.step { try reader.read(upTo: Self.measuredBytes).count }
             size += UInt64(count)
             if count == 0 { return (size, true) }
             // Fewer bytes mean that the body ends.

@@ -51,7 +51,7 @@ struct CaptureAnswer: Sendable {
     private func body(_ part: Part) async throws -> ResponseBody {
         let (body, blocking) = (capture.body, blocking)
         let wanted = Int(min(part.length ?? .max, UInt64(Self.chunkBytes)))
-        let (reader, begun) = try await blocking.long { () -> (CaptureBodyReader, [UInt8]?) in
+        let (reader, begun) = try await blocking.step { () -> (CaptureBodyReader, [UInt8]?) in
             let reader = try body.open(decoded: part.isDecoded, from: part.offset)
             return (reader, try reader.advance() ? nil : try reader.read(upTo: wanted))
         }
@@ -60,8 +60,8 @@ struct CaptureAnswer: Sendable {
             first = begun
         } else {
             // There's more to skip. Between the steps, other work runs.
-            repeat { try checkClient() } while try await blocking.long { try reader.advance() }
-            first = try await blocking.long { try reader.read(upTo: wanted) }
+            repeat { try checkClient() } while try await blocking.step { try reader.advance() }
+            first = try await blocking.step { try reader.read(upTo: wanted) }
         }
         try check(first)
         if modifier == .engine, part.status != .partialContent, first.count < wanted, part.length != nil {
@@ -75,7 +75,7 @@ struct CaptureAnswer: Sendable {
             var isComplete = first.count < wanted
             while left > 0, !isComplete {
                 let wanted = Int(min(left, UInt64(Self.chunkBytes)))
-                let bytes = try await blocking.long { try reader.read(upTo: wanted) }
+                let bytes = try await blocking.step { try reader.read(upTo: wanted) }
                 left -= UInt64(bytes.count)
                 isComplete = bytes.count < wanted
                 if !bytes.isEmpty { try await writer.write(ByteBuffer(bytes: bytes)) }
