@@ -39,9 +39,12 @@ final class PortListener: Sendable {
             }
             // TLS ends both directions at once.
             .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: !channel.isEncrypted)
-            .bind(socket) {
-                connections.add($0)
-                return channel.setup(channel: $0, logger: logger)
+            .bind(socket) { connection in
+                let isAccepted = connections.add(connection)
+                return channel.setup(channel: connection, logger: logger).always { _ in
+                    // Closed before it's read from, so that no request is lost.
+                    if !isAccepted { connection.close(promise: nil) }
+                }
             }
         return (quiescing, server)
     }
@@ -85,6 +88,7 @@ final class Connections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
         var changedAt = ContinuousClock.now
+        var hasEnded = false
     }
     private let state = Mutex(State())
 
@@ -95,15 +99,31 @@ final class Connections: Sendable {
 
     var count: Int { state.withLock { $0.open.count } }
 
-    func add(_ channel: any Channel) {
+    /// Accepts no more connections, unless there are any or the last one was closed less than `time` ago.
+    ///
+    /// - Returns: Whether none is accepted from now on.
+    func endIfIdle(for time: Duration = .zero) -> Bool {
+        state.withLock { state in
+            guard state.open.isEmpty, state.changedAt.duration(to: .now) >= time else { return false }
+            state.hasEnded = true
+            return true
+        }
+    }
+
+    /// - Returns: Whether the connection is accepted.
+    func add(_ channel: any Channel) -> Bool {
         let identifier = ObjectIdentifier(channel)
-        state.withLock { $0.open[identifier] = channel }
+        let isAccepted = state.withLock { state in
+            state.open[identifier] = channel
+            return !state.hasEnded
+        }
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.state.withLock { state in
                 state.open[identifier] = nil
                 state.changedAt = .now
             }
         }
+        return isAccepted
     }
 
     /// Resets the idle time, because a connection is expected.

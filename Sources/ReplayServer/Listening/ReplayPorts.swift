@@ -134,7 +134,7 @@ package actor ReplayPorts {
         let idle = open.compactMap { tenant, one in one.listener.connections.idleTime.map { (tenant, $0) } }
         for (tenant, _) in idle.sorted(by: { $0.1 > $1.1 }) where open.count >= limits.openMax {
             // It may have been used while another one was closed.
-            if open[tenant]?.listener.connections.idleTime != nil { await close(tenant) }
+            if open[tenant]?.listener.connections.endIfIdle() == true { await close(tenant) }
         }
     }
 
@@ -193,7 +193,7 @@ package actor ReplayPorts {
         while (try? await Task.sleep(for: limits.checkInterval)) != nil {
             let before = open.count
             for (tenant, one) in open {
-                if let idle = one.listener.connections.idleTime, idle > limits.idle { await close(tenant) }
+                if one.listener.connections.endIfIdle(for: limits.idle) { await close(tenant) }
             }
             if open.count != before { await saveOpen() }
         }
