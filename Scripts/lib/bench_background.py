@@ -93,7 +93,7 @@ def main():
     for number in range(ARCHIVES):
         archive(files / f"{number}.wacz", number)
     serving.subprocess.run([serving.BINARY, "import", "--quiet", "--move", "--store", store, files], check=True)
-    serving.subprocess.run([serving.BINARY, "jobs", "run", "--quiet", "--store", store], check=True)
+    serving.run_jobs(store)
     print("beside     rounds   median and 95th percentile in ms")
     with serving.serve(store) as (_, port):
         measure(port, None)

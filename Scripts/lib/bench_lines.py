@@ -106,7 +106,7 @@ def ours(folder, path, prefix, *options):
         for name, binary in PROGRAMS.items():
             store = f"{folder}/store-{name}{''.join(options)}"
             identifier, _, _ = serving.import_file(store, path, binary)
-            subprocess.run([binary, "jobs", "run", "--quiet", "--store", store], check=True)
+            serving.run_jobs(store, binary)
             process, port = stack.enter_context(serving.serve(store, *options, command=[binary]))
             sides.append(Side(name, process.pid, port, prefix.format(identifier)))
         yield sides

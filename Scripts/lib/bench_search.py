@@ -222,7 +222,6 @@ def main():
     with serve(store) as (process, port), multiprocessing.Pool(CLIENTS) as pool:
         paths = [f"/api/search?q={quote(typed)}" for _, typed, _ in asked]
         measure(port, paths[:20], 1)
-        alone, shell_times = [], []
         for clients in (CLIENTS, 1):
             runs = {"replayhost": [], "sqlite3": []}
             for _ in range(ROUNDS):

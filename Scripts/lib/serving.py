@@ -42,6 +42,11 @@ def import_file(store, path, binary=BINARY):
     return json.loads(out)["archive"]["id"], time.monotonic() - began, usage.ru_maxrss * 1024
 
 
+def run_jobs(store, binary=BINARY):
+    """Does what a server would do in the background for new archives: verifies and indexes them."""
+    subprocess.run([binary, "jobs", "run", "--quiet", "--store", str(store)], check=True)
+
+
 def waited(process):
     """Waits for the end of a program, and returns what it used, with its child processes."""
     _, status, usage = os.wait4(process.pid, 0)

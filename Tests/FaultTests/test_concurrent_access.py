@@ -5,15 +5,13 @@ import os
 import shutil
 import socket
 import subprocess
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from program import Server, processor_seconds, sha256
 from support.places import FIXTURES
 from support.waiting import wait_until
-from writers.generated import MILLION_DOMAIN, million_capture, write_million
-from writers.wacz import Package, page_list, response_head
+from writers.generated import MILLION_DOMAIN, Capture, million_capture, write, write_million
 
 
 def listed_archives(server):
@@ -97,25 +95,13 @@ def answers_beside(server, path, busy, headers):
 
 def test_captures_are_answered_while_ranges_are_decoded(store):
     """Each range is the end of a long body in a gzip member, so what comes before it is decoded first."""
-    sizes = {"small": 1000, "large": 256 << 20}
-    with Package(store.folder / "decoded.wacz", "Decoded") as package:
-        lines = []
-        with package.open("archive/data.warc.gz") as warc:
-            for name, size in sorted(sizes.items()):
-                begin, packer = warc.size, zlib.compressobj(1, zlib.DEFLATED, 31)
-                warc.write(packer.compress(response_head(f"https://decoded.example/{name}", "text/plain", size)))
-                for done in range(0, size, 1 << 20):
-                    warc.write(packer.compress(bytes(min(1 << 20, size - done))))
-                warc.write(packer.compress(b"\r\n\r\n") + packer.flush())
-                entry = {"url": f"https://decoded.example/{name}", "mime": "text/plain", "status": "200", "filename": "data.warc.gz",
-                    "offset": str(begin), "length": str(warc.size - begin)}
-                lines.append(f"example,decoded)/{name} 20240101000000 {json.dumps(entry)}\n")
-        package.add("indexes/index.cdx", "".join(lines).encode())
-        package.add("pages/pages.jsonl", page_list([]))
+    sizes, url = {"large": 256 << 20, "small": 1000}, "https://decoded.example/"
+    captures = [Capture(f"{url}{name}", f"example,decoded)/{name}", bytes(size), "text/plain") for name, size in sizes.items()]
+    write(store.folder / "decoded.wacz", "Decoded", captures, is_gzipped=True)
     store.run_checked("import", store.folder / "decoded.wacz")
     # The jobs of a new archive would compete with the ranges.
     store.run_checked("jobs", "run")
-    path, last = "/c/decoded/20240101000000id_/https://decoded.example/", sizes["large"] - 1
+    path, last = f"/c/decoded/20240101000000id_/{url}", sizes["large"] - 1
     with Server(store) as server:
         answer, others = answers_beside(server, f"{path}small", f"{path}large", {"Range": f"bytes={last - 9}-{last}"})
     assert (answer[0], answer[2]) == (200, bytes(sizes["small"]))
