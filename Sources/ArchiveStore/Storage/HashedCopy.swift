@@ -7,56 +7,41 @@ import Synchronization
 import CLinux
 #endif
 
-/// Copies and hashes a file in one pass: while one thread writes a chunk, another hashes the previous one.
+/// Copies and hashes a file in one pass: one thread copies, and this one hashes what was copied.
 ///
-/// The hash is computed from the copy, so that it is right even if the source changes meanwhile. Uses two buffers of 1
-/// MiB.
+/// The hash is computed from the copy, so that it is right even if the source changes meanwhile. The copy is at most 256
+/// MiB ahead, so that the hash is computed from bytes that are still in memory. Uses two buffers of 1 MiB.
 struct HashedCopy {
     let source: Descriptor
     let target: Descriptor
     /// The maximum number of bytes to copy; `nil` to copy to the end.
     var limit: UInt64?
 
-    /// The number of bytes between two calls of `progress`.
-    private static let chunkSize = 16 << 20
     private static let bufferSize = 1 << 20
 
-    /// - Parameter progress: Called with the bytes copied so far; throws to stop the copy.
+    /// - Parameter progress: Called at the start and after 16 MiB at most with the bytes copied and hashed; throws to stop
+    ///   the copy.
     /// - Returns: The size and SHA-256 of the copy.
     func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: SHA256.Digest) {
-        let writer = ChunkWriter(source: source, target: target)
-        let hasher = Mutex(SHA256())
-        var hashed: UInt64 = 0
-        var written = try writer.advance(by: chunkSize(after: 0))
-        while hashed < written {
-            try progress(hashed)
-            let (from, upTo) = (hashed, written)
-            let advanced = Mutex<Result<UInt64, any Error>>(.success(upTo))
-            let checked = Mutex<Result<Void, any Error>>(.success(()))
-            DispatchQueue.concurrentPerform(iterations: 2) { iteration in
-                if iteration == 0 {
-                    let result = Result { upTo + (try writer.advance(by: chunkSize(after: upTo))) }
-                    advanced.withLock { $0 = result }
-                } else {
-                    let result = Result { try hasher.withLock { try hash(from: from, upTo: upTo, into: &$0) } }
-                    checked.withLock { $0 = result }
-                }
-            }
-            try checked.withLock { try $0.get() }
-            hashed = upTo
-            written = try advanced.withLock { try $0.get() }
-        }
-        try progress(hashed)
-        return (hashed, hasher.withLock { $0.finalize() })
-    }
-
-    private func chunkSize(after done: UInt64) -> Int {
-        limit.map { Int(min($0 - min(done, $0), UInt64(Self.chunkSize))) } ?? Self.chunkSize
-    }
-
-    private func hash(from: UInt64, upTo: UInt64, into hasher: inout SHA256) throws {
+        let copy = RunningCopy(ChunkWriter(source: source, target: target), limit: limit ?? .max)
+        // When this returns, nothing uses the descriptors.
+        defer { copy.stop() }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
         defer { buffer.deallocate() }
+        var hash = SHA256()
+        var hashed: UInt64 = 0
+        try progress(hashed)
+        while let copied = try copy.copied(after: hashed) {
+            try update(&hash, from: hashed, upTo: copied, buffer)
+            hashed = copied
+            try progress(hashed)
+        }
+        return (hashed, hash.finalize())
+    }
+
+    private func update(
+        _ hash: inout SHA256, from: UInt64, upTo: UInt64, _ buffer: UnsafeMutableRawBufferPointer
+    ) throws {
         var offset = from
         while offset < upTo {
             let wanted = Int(min(UInt64(buffer.count), upTo - offset))
@@ -65,18 +50,92 @@ struct HashedCopy {
                 throw StoreError(
                     .failed, "the copy is incomplete: it is shorter than what was written", place: target.path)
             }
-            hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += UInt64(count)
+        }
+    }
+}
+
+/// A copy that runs in a thread of its own, while another thread reads what was copied.
+private final class RunningCopy: Sendable {
+    private struct State {
+        /// Bytes that were written, and how many of them the reader has read.
+        var written: UInt64 = 0
+        var read: UInt64 = 0
+        /// `nil` while the thread runs.
+        var end: Result<Void, StoreError>?
+        var isStopped = false
+    }
+    private let state = Mutex(State())
+    private let hasChanged = NSCondition()
+
+    private static let chunkSize: UInt64 = 16 << 20
+    private static let leadMax: UInt64 = 256 << 20
+
+    /// Begins to copy.
+    init(_ writer: ChunkWriter, limit: UInt64) {
+        // A serial queue has a thread of its own. In a concurrent one, this could have to wait for other blocks.
+        DispatchQueue(label: "copy").async { self.run(writer, limit: limit) }
+    }
+
+    private func run(_ writer: ChunkWriter, limit: UInt64) {
+        var writer = writer
+        let end = Result<Void, StoreError> { () throws(StoreError) in
+            var written: UInt64 = 0
+            while written < limit {
+                let current = wait { $0.isStopped || written - $0.read < Self.leadMax }
+                guard !current.isStopped else { return }
+                let count = try writer.advance(by: Int(min(Self.chunkSize, limit - written)))
+                guard count > 0 else { return }
+                written += count
+                change { [written] in $0.written = written }
+            }
+        }
+        change { $0.end = end }
+    }
+
+    /// Waits until more than `done` bytes were copied.
+    ///
+    /// - Returns: The number of bytes copied, at most 16 MiB more than `done`; `nil` if the copy has ended.
+    /// - Throws: `StoreError` for an error that ended the copy.
+    func copied(after done: UInt64) throws(StoreError) -> UInt64? {
+        change { $0.read = done }
+        let found = wait { $0.written > done || $0.end != nil }
+        if found.written > done { return min(found.written, done + Self.chunkSize) }
+        try found.end?.get()
+        return nil
+    }
+
+    /// Stops the copy, and waits for the end of its thread's work.
+    func stop() {
+        change { $0.isStopped = true }
+        _ = wait { $0.end != nil }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        hasChanged.lock()
+        defer { hasChanged.unlock() }
+        state.withLock { body(&$0) }
+        hasChanged.broadcast()
+    }
+
+    private func wait(until isTrue: (State) -> Bool) -> State {
+        hasChanged.lock()
+        defer { hasChanged.unlock() }
+        while true {
+            let current = state.withLock { $0 }
+            if isTrue(current) { return current }
+            hasChanged.wait()
         }
     }
 }
 
 /// Copies bytes between descriptors: in the kernel if possible (which shares blocks on copy-on-write file systems),
 /// else through a buffer.
-private final class ChunkWriter: Sendable {
-    private let source: Descriptor
-    private let target: Descriptor
-    private let isKernelCopyPossible = Mutex(true)
+private struct ChunkWriter {
+    let source: Descriptor
+    let target: Descriptor
+    private var isKernelCopyPossible = true
 
     init(source: Descriptor, target: Descriptor) {
         self.source = source
@@ -84,11 +143,11 @@ private final class ChunkWriter: Sendable {
     }
 
     /// Copies up to `count` bytes, fewer only at the end of the source. Returns the number of bytes copied.
-    func advance(by count: Int) throws(StoreError) -> UInt64 {
+    mutating func advance(by count: Int) throws(StoreError) -> UInt64 {
         var done = 0
         while done < count {
             let copied =
-                isKernelCopyPossible.withLock { $0 }
+                isKernelCopyPossible
                 ? try copyInKernel(upTo: count - done) : try copyThroughBuffer(upTo: count - done)
             guard let copied else { continue }
             if copied == 0 { break }
@@ -98,7 +157,7 @@ private final class ChunkWriter: Sendable {
     }
 
     /// Returns `nil` if the kernel can't copy between these files; the buffer is used from then on.
-    private func copyInKernel(upTo count: Int) throws(StoreError) -> Int? {
+    private mutating func copyInKernel(upTo count: Int) throws(StoreError) -> Int? {
         #if os(Linux)
         while true {
             let copied = copy_file_range(source.number, nil, target.number, nil, count, 0)
@@ -112,7 +171,7 @@ private final class ChunkWriter: Sendable {
             break
         }
         #endif
-        isKernelCopyPossible.withLock { $0 = false }
+        isKernelCopyPossible = false
         return nil
     }
 
