@@ -49,7 +49,7 @@ def requests_to_open(browser, address, name, mode):
     requests = []
 
     def note(request):
-        if "view=replay" in request.url or f"/c/{name}/" in request.url:
+        if "view=replay" in request.url or f"/c/{name}-" in request.url:
             requests.append(request)
 
     context.on("request", note)

@@ -112,7 +112,7 @@ def test_collection_always_replays_by_lookups(collection, two_archives, browser)
     page.goto(f"{two_archives.home}/?collection={collection}&replay=ranges")
     expect_harbour(Viewer(page))
     expect(page.get_by_text("Collections always replay by lookups")).to_be_visible()
-    assert [url for url in browser.requests if f"/c/{collection}/" in url]
+    assert [url for url in browser.requests if f"/c/{collection}-" in url]
     assert not [url for url in browser.requests if "/archives/" in url and "/api/" not in url and "?archive" not in url]
 
 

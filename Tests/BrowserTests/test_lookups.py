@@ -30,7 +30,7 @@ def open_by(page, host, mode, identifier="sample", fragment=""):
 
 def lookups(browser, identifier="sample"):
     """The captures that the engine requested from the server."""
-    return [url for url in browser.requests if not is_control(url) and f"/c/{identifier}/" in url
+    return [url for url in browser.requests if not is_control(url) and f"/c/{identifier}-" in url
         and re.search(r"/\d*ir_/", url)]
 
 
@@ -72,6 +72,26 @@ def test_lookups_are_the_default(host_with_sample, browser):
     assert "replay=" not in browser.page.url
 
 
+def test_browser_keeps_what_a_page_loads(host_with_sample, browser):
+    """On the next visit, it asks for the page only."""
+    viewer = open_by(browser.page, host_with_sample, "")
+    expect_home(viewer)
+    [style] = [url for url in lookups(browser) if url.endswith(".css")]
+    home = next(url for url in lookups(browser) if url.endswith(f"ir_/{SITE}/"))
+    # Bytes that came from the server, with header fields. Resource Timing §4.3: 0 if the browser had the answer.
+    received = viewer.agent_frame.evaluate("""async (urls) => {
+        const sizes = [];
+        for (const url of urls) {
+            performance.clearResourceTimings();
+            await (await fetch(url)).arrayBuffer();
+            sizes.push(performance.getEntriesByName(url)[0].transferSize);
+        }
+        return sizes;
+    }""", [style, home])
+    assert received[0] == 0
+    assert received[1] > 0
+
+
 def test_captures_and_the_database_are_read_once(host_with_sample, browser):
     """An opening without a time requests captures once. For the next page, the agent reads the engine's database once."""
     viewer = open_by(browser.page, host_with_sample, "", fragment=f"#url={SITE}/species/&ts=")
@@ -107,7 +127,7 @@ def test_ranges_are_used_when_the_server_answers_no_lookups(host_with_sample, br
         else:
             route.abort()
 
-    browser.context.route("**/c/sample/cdx?*", refuse)
+    browser.context.route("**/c/sample-*/cdx?*", refuse)
     viewer = open_by(browser.page, host_with_sample, "lookups")
     expect_home(viewer)
     viewer.follow("Species")

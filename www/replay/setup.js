@@ -138,7 +138,8 @@ async function removeOutdated(worker, names) {
     }
 }
 
-const captures = `${location.origin}/c/${boot.id}/`;
+// With the version of the archive, so that the browser can keep what pages load.
+const captures = `${location.origin}/c/${boot.collection}/`;
 const settings = {
     lookups: {
         type: "live",

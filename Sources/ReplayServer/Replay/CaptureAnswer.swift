@@ -16,6 +16,8 @@ struct CaptureAnswer: Sendable {
     let client: ClientPresence
     /// The archive or collection in capture URLs.
     let scope: ArchiveID
+    /// Whether the URL names the version of the files, so that it always has the same capture.
+    var isOfVersion = false
     /// Refuses a body by its first bytes, up to 256 KiB.
     var check: @Sendable ([UInt8]) throws -> Void = { _ in }
 
@@ -36,6 +38,7 @@ struct CaptureAnswer: Sendable {
         var fields = CaptureFields.fields(of: capture, isForEngine: modifier == .engine)
         for field in own { fields[field.name] = field.value }
         for field in part.fields { fields[field.name] = field.value }
+        if isOfVersion, isPartOfPage(part, fields) { fields[.cacheControl] = Self.unchanging }
         if modifier == .engine { setEngineFields(&part.status, &fields) } else { rewriteLocation(&fields) }
         if modifier == .download { fields[.contentDisposition] = Self.attachment(capture.entry.url) }
         guard part.hasBody, request.method != .head else {
@@ -100,6 +103,23 @@ struct CaptureAnswer: Sendable {
     }
 
     // MARK: Header fields
+
+    /// For a day, the browser doesn't ask again: then it gets what a newer program sends. RFC 8246.
+    private static let unchanging = "private, max-age=86400, immutable"
+
+    /// Whether the capture is an image, style sheet, script or the like. The browser asks for each document, so that an
+    /// archive that was removed isn't shown.
+    private func isPartOfPage(_ part: Part, _ fields: HTTPFields) -> Bool {
+        guard [200, 206, 304].contains(part.status.code), capture.payloadCapture.map(isInSameArchive) ?? true,
+            let type = fields[.contentType]?.lowercased()
+        else { return false }
+        return !["text/html", "application/xhtml+xml"].contains { type.hasPrefix($0) }
+    }
+
+    /// Whether the payload of a revisit can't disappear with another archive.
+    private func isInSameArchive(_ payload: OpenCapture.PayloadCapture) -> Bool {
+        payload.archiveID == capture.archive.id
+    }
 
     /// Sends archived errors and redirects as 200 with fields from which the engine restores the archived response.
     private func setEngineFields(_ status: inout HTTPResponse.Status, _ fields: inout HTTPFields) {

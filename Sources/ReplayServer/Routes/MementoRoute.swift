@@ -79,7 +79,7 @@ struct MementoRoute: Sendable {
         if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: call.request, blocking: site.blocking,
-            client: call.client, scope: scope
+            client: call.client, scope: scope, isOfVersion: call.isOfVersion
         ).response(fields: fields)
     }
 
