@@ -7,7 +7,7 @@ import Synchronization
 import CLinux
 #endif
 
-/// Copies and hashes a file in one pass: one thread copies, and this one hashes what was copied.
+/// Copies and hashes a file in one pass: one thread copies, and the calling thread hashes what has been written.
 ///
 /// The hash is computed from the copy, so that it is right even if the source changes meanwhile. The copy is at most 256
 /// MiB ahead, so that the hash is computed from bytes that are still in memory. Uses two buffers of 1 MiB.
@@ -19,11 +19,14 @@ struct HashedCopy {
 
     private static let bufferSize = 1 << 20
 
-    /// - Parameter progress: Called at the start and after 16 MiB at most with the bytes copied and hashed; throws to stop
-    ///   the copy.
+    /// The maximum number of bytes that were copied, but not hashed yet. The copy continues while `progress` runs.
+    var leadMax: UInt64 = 256 << 20
+
+    /// - Parameter progress: Called at the start, then after every 16 MiB or less, with the number of bytes copied and
+    ///   hashed. Throws to stop the copy.
     /// - Returns: The size and SHA-256 of the copy.
     func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: SHA256.Digest) {
-        let copy = RunningCopy(ChunkWriter(source: source, target: target), limit: limit ?? .max)
+        let copy = RunningCopy(ChunkWriter(source: source, target: target), limit: limit ?? .max, leadMax: leadMax)
         // When this returns, nothing uses the descriptors.
         defer { copy.stop() }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
@@ -68,22 +71,22 @@ private final class RunningCopy: Sendable {
     }
     private let state = Mutex(State())
     private let hasChanged = NSCondition()
+    /// A serial queue has a thread of its own. In a concurrent one, the copy could have to wait for other blocks.
+    private let queue = DispatchQueue(label: "copy")
 
     private static let chunkSize: UInt64 = 16 << 20
-    private static let leadMax: UInt64 = 256 << 20
 
     /// Begins to copy.
-    init(_ writer: ChunkWriter, limit: UInt64) {
-        // A serial queue has a thread of its own. In a concurrent one, this could have to wait for other blocks.
-        DispatchQueue(label: "copy").async { self.run(writer, limit: limit) }
+    init(_ writer: ChunkWriter, limit: UInt64, leadMax: UInt64) {
+        queue.async { self.run(writer, limit: limit, leadMax: leadMax) }
     }
 
-    private func run(_ writer: ChunkWriter, limit: UInt64) {
+    private func run(_ writer: ChunkWriter, limit: UInt64, leadMax: UInt64) {
         var writer = writer
         let end = Result<Void, StoreError> { () throws(StoreError) in
             var written: UInt64 = 0
             while written < limit {
-                let current = wait { $0.isStopped || written - $0.read < Self.leadMax }
+                let current = wait { $0.isStopped || written - $0.read < leadMax }
                 guard !current.isStopped else { return }
                 let count = try writer.advance(by: Int(min(Self.chunkSize, limit - written)))
                 guard count > 0 else { return }
@@ -101,15 +104,14 @@ private final class RunningCopy: Sendable {
     func copied(after done: UInt64) throws(StoreError) -> UInt64? {
         change { $0.read = done }
         let found = wait { $0.written > done || $0.end != nil }
-        if found.written > done { return min(found.written, done + Self.chunkSize) }
-        try found.end?.get()
-        return nil
+        if case .failure(let error) = found.end { throw error }
+        return found.written > done ? min(found.written, done + Self.chunkSize) : nil
     }
 
-    /// Stops the copy, and waits for the end of its thread's work.
+    /// Stops the copy, and waits until its thread has released the writer.
     func stop() {
         change { $0.isStopped = true }
-        _ = wait { $0.end != nil }
+        queue.sync {}
     }
 
     private func change(_ body: (inout State) -> Void) {

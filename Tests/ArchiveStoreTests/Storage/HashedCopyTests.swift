@@ -62,6 +62,53 @@ struct HashedCopyTests {
         #expect(calls == 2)
     }
 
+    @Test(arguments: [0, 1, (16 << 20) + 1, 20 << 20, 99 << 20] as [UInt64])
+    func limitEndsCopy(limit: UInt64) async throws {
+        let folder = try TemporaryFolder()
+        let bytes = patternBytes(20 << 20)
+        let source = try Descriptor(path: try folder.write(bytes, to: "source"), flags: O_RDONLY)
+        let target = try Descriptor(path: folder.path("target"), flags: O_RDWR | O_CREAT)
+        // The copy waits for the hash after every chunk.
+        let result = try HashedCopy(source: source, target: target, limit: limit, leadMax: 1).run { _ in }
+        let copied = Array(bytes.prefix(Int(limit)))
+        #expect(result.size == UInt64(copied.count))
+        #expect(isSame(try contents(of: folder.path("target")), copied))
+        let path = try folder.write(copied, to: "expected")
+        #expect(result.sha256.hexadecimal == (try await sha256ByOpenSSL(path)))
+    }
+
+    @Test func fullDiskEndsCopy() throws {
+        let folder = try TemporaryFolder()
+        let source = try Descriptor(path: try folder.write(patternBytes(1000), to: "source"), flags: O_RDONLY)
+        let target = try Descriptor(path: "/dev/full", flags: O_RDWR)
+        let error = #expect(throws: StoreError.self) {
+            _ = try HashedCopy(source: source, target: target).run { _ in }
+        }
+        #expect(error?.description.contains("no space left") == true, "\(String(describing: error))")
+    }
+
+    @Test func sourceThatCannotBeReadEndsCopy() throws {
+        let folder = try TemporaryFolder()
+        let source = try Descriptor(path: folder.path, flags: O_RDONLY)
+        let target = try Descriptor(path: folder.path("target"), flags: O_RDWR | O_CREAT)
+        #expect(throws: StoreError.self) { _ = try HashedCopy(source: source, target: target).run { _ in } }
+    }
+
+    /// Another program makes the copy shorter before it is hashed.
+    @Test func shortenedCopyIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let source = try Descriptor(path: try folder.write(patternBytes(40 << 20), to: "source"), flags: O_RDONLY)
+        let target = try Descriptor(path: folder.path("target"), flags: O_RDWR | O_CREAT)
+        let error = #expect(throws: StoreError.self) {
+            _ = try HashedCopy(source: source, target: target).run { done in
+                guard done == 16 << 20 else { return }
+                while try target.status().st_size < 40 << 20 { usleep(1000) }
+                #expect(ftruncate(target.number, 20 << 20) == 0)
+            }
+        }
+        #expect(error?.description.contains("the copy is incomplete") == true, "\(String(describing: error))")
+    }
+
     private func copy(
         _ path: String, to target: String, progress: (UInt64) throws -> Void
     ) throws -> (size: UInt64, sha256: String) {
