@@ -95,12 +95,13 @@ def test_files_and_captures_of_one_archive_are_not_served_to_another(two_tabs):
     capture = f"/{host.archive('second')['replayCollection']}/20241121090000mp_/{SITE}/"
     assert "Harbour Notebook" not in first.agent_frame.evaluate(text, capture)
     assert "Harbour Notebook" in second.agent_frame.evaluate(text, capture)
-    lookup = f"/c/second/20241121090000ir_/{SITE}/"
+    lookups = [f"/c/{name}/20241121090000ir_/{SITE}/" for name in ["second", host.archive("second")["replayCollection"]]]
     for frame in [first.agent_frame, first.archived_frame]:
-        assert "Harbour Notebook" not in frame.evaluate(text, lookup)
+        for lookup in lookups:
+            assert "Harbour Notebook" not in frame.evaluate(text, lookup)
     own = urlsplit(host.replay_origin("sample"))
     others = ["/archives/second.wacz", "/api/archives", "/api/health", "/index.html", "/app/main.js"]
-    for path in [capture, lookup, *others]:
+    for path in [capture, *lookups, *others]:
         assert host.request("GET", path, host=own.netloc, port=own.port)[0] == 404, path
 
 

@@ -90,6 +90,14 @@ def test_browser_keeps_what_a_page_loads(host_with_sample, browser):
     }""", [style, home])
     assert received[0] == 0
     assert received[1] > 0
+    # A tab that goes there gets what the server answers to a tab.
+    tab = browser.context.new_page()
+    session = browser.context.new_cdp_session(tab)
+    answers = []
+    session.on("Network.responseReceived", lambda event: answers.append(event["response"]))
+    session.send("Network.enable")
+    tab.goto(style)
+    assert [(answer["url"], answer["fromDiskCache"]) for answer in answers][:1] == [(style, False)]
 
 
 def test_captures_and_the_database_are_read_once(host_with_sample, browser):

@@ -138,7 +138,7 @@ async function removeOutdated(worker, names) {
     }
 }
 
-// With the version of the archive, so that the browser can keep what pages load.
+// The URL contains the version of the files, so that the browser can use images and scripts again without asking.
 const captures = `${location.origin}/c/${boot.collection}/`;
 const settings = {
     lookups: {

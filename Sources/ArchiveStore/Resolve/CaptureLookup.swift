@@ -233,7 +233,8 @@ extension Resolver {
             let together = try collection(index)
             tried += copies.map { ($0.index.archive.key, $0.entry) }
             do {
-                let capture = try open(entry, in: index, collection: together, lookup.check)
+                var capture = try open(entry, in: index, collection: together, lookup.check)
+                capture.isSubstitute = missing != nil
                 if !Self.isLoop(capture, for: lookup.request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {

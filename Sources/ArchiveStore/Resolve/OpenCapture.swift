@@ -16,6 +16,8 @@ package struct OpenCapture: Sendable {
     package let body: CaptureBody
     /// For a revisit, the capture that has its payload.
     package let payloadCapture: PayloadCapture?
+    /// Whether it was chosen instead of a closer revisit whose payload is missing.
+    package internal(set) var isSubstitute = false
 
     /// The capture that has the payload of a revisit.
     package struct PayloadCapture: Sendable, Hashable {

@@ -37,13 +37,6 @@ package enum Replayable: Sendable, Hashable {
         }
     }
 
-    /// Whether a name is the ID, or the engine's name for this or another version.
-    package func isNamed(_ name: String) -> Bool {
-        guard name.hasPrefix(id.text) else { return false }
-        let mark = name.dropFirst(id.text.count)
-        return mark.isEmpty || mark.count == 13 && mark.hasPrefix("-") && mark.dropFirst().allSatisfy(\.isHexDigit)
-    }
-
     package static func replayCollection(of collection: ArchiveID, _ members: [Archive]) -> String {
         let marks = members.map { $0.sha256 ?? $0.key }.joined(separator: " ")
         return "\(collection)-\(SHA256.hash(data: Data(marks.utf8)).hexadecimal.prefix(12))"

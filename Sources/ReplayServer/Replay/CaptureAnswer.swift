@@ -16,7 +16,7 @@ struct CaptureAnswer: Sendable {
     let client: ClientPresence
     /// The archive or collection in capture URLs.
     let scope: ArchiveID
-    /// Whether the URL names the version of the files, so that it always has the same capture.
+    /// Whether the URL contains the current version of the file, so that its capture doesn't change.
     var isOfVersion = false
     /// Refuses a body by its first bytes, up to 256 KiB.
     var check: @Sendable ([UInt8]) throws -> Void = { _ in }
@@ -38,7 +38,7 @@ struct CaptureAnswer: Sendable {
         var fields = CaptureFields.fields(of: capture, isForEngine: modifier == .engine)
         for field in own { fields[field.name] = field.value }
         for field in part.fields { fields[field.name] = field.value }
-        if isOfVersion, isPartOfPage(part, fields) { fields[.cacheControl] = Self.unchanging }
+        if isOfVersion, canBeKept(part, fields) { Self.keepForADay(&fields) }
         if modifier == .engine { setEngineFields(&part.status, &fields) } else { rewriteLocation(&fields) }
         if modifier == .download { fields[.contentDisposition] = Self.attachment(capture.entry.url) }
         guard part.hasBody, request.method != .head else {
@@ -104,21 +104,22 @@ struct CaptureAnswer: Sendable {
 
     // MARK: Header fields
 
-    /// For a day, the browser doesn't ask again: then it gets what a newer program sends. RFC 8246.
-    private static let unchanging = "private, max-age=86400, immutable"
-
-    /// Whether the capture is an image, style sheet, script or the like. The browser asks for each document, so that an
-    /// archive that was removed isn't shown.
-    private func isPartOfPage(_ part: Part, _ fields: HTTPFields) -> Bool {
-        guard [200, 206, 304].contains(part.status.code), capture.payloadCapture.map(isInSameArchive) ?? true,
+    /// Whether the browser may use the answer again without asking: images, scripts and the like, but not HTML. It asks
+    /// for HTML, so that an open tab doesn't show pages of an archive that was removed.
+    private func canBeKept(_ part: Part, _ fields: HTTPFields) -> Bool {
+        // Another archive that has a revisit's payload can appear or disappear.
+        guard [200, 206, 304].contains(part.status.code), !capture.isSubstitute,
+            [nil, capture.archive.id].contains(capture.payloadCapture?.archiveID),
             let type = fields[.contentType]?.lowercased()
         else { return false }
         return !["text/html", "application/xhtml+xml"].contains { type.hasPrefix($0) }
     }
 
-    /// Whether the payload of a revisit can't disappear with another archive.
-    private func isInSameArchive(_ payload: OpenCapture.PayloadCapture) -> Bool {
-        payload.archiveID == capture.archive.id
+    /// For a day only, because a newer version of this program may answer differently. RFC 9111 §5.2.2.1. Requests that
+    /// the server would refuse or redirect differ in a field of `Vary`, so they reach it.
+    private static func keepForADay(_ fields: inout HTTPFields) {
+        fields[.cacheControl] = "private, max-age=86400"
+        fields[.vary] = "Accept-Encoding, Sec-Fetch-Site, Sec-Fetch-Mode, Service-Worker"
     }
 
     /// Sends archived errors and redirects as 200 with fields from which the engine restores the archived response.

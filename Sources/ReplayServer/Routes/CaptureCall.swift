@@ -11,8 +11,6 @@ struct CaptureCall: Sendable {
     let request: Request
     let place: CaptureRoutes.Place
     let scope: Scope
-    /// Whether the URL names the version of the files, so that it always has the same capture.
-    let isOfVersion: Bool
     /// Whether the client is still connected; long searches end when it isn't.
     let client: ClientPresence
     let logger: Logger

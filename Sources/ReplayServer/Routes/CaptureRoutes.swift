@@ -4,7 +4,7 @@ import Hummingbird
 import WebArchive
 
 /// `/c/…`: captures, lists of captures and datetime negotiation, for one archive or all. RFC 7089, with URLs as in
-/// pywb.
+/// pywb. At a replay origin, `replayCollection` can replace the ID.
 ///
 /// The control origins and IP addresses never render archived content: captures are sandboxed there, and navigations
 /// are redirected to the archive's replay origin. `HostDispatch` answers requests of other sites.
@@ -39,8 +39,7 @@ struct CaptureRoutes: Sendable {
         }
         let call = CaptureCall(
             site: site, request: request, place: place, scope: try await scope(address.scope, at: place),
-            isOfVersion: Self.isOfVersion(address.scope, at: place), client: context.watchClient(),
-            logger: context.logger)
+            client: context.watchClient(), logger: context.logger)
         switch address.target {
         case .cdx: return try await CaptureLists(call: call).cdx()
         case .timeMap(let form, let url): return try await CaptureLists(call: call).timeMap(of: url, form: form)
@@ -66,17 +65,13 @@ struct CaptureRoutes: Sendable {
         switch (scope, place) {
         case (.all, .control):
             return .all
-        case (.archive(let name), .replay(let replayable)) where replayable.isNamed(name): return .one(replayable)
+        case (.archive(let name), .replay(let replayable))
+        where name == replayable.id.text || ReplayRoutes.isReplayCollection(name[...], of: replayable.id):
+            return .one(replayable)
         case (.archive(let name), .control):
             return .one(try await site.blocking { try site.replayable(id: name) })
         case (_, .replay): throw ErrorResponse.notFound
         }
-    }
-
-    /// Whether the path names the version of the files that is replayed.
-    private static func isOfVersion(_ scope: CaptureAddress.Scope, at place: Place) -> Bool {
-        guard case .archive(let name) = scope, case .replay(let replayable) = place else { return false }
-        return name == replayable.replayCollection
     }
 
     static func isTooLong(_ url: String) -> Bool { url.utf8.count > Limits.standard.urlBytesMax }

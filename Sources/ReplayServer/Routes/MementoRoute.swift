@@ -27,7 +27,7 @@ struct MementoRoute: Sendable {
             {
                 return slashRedirect(to: opened.entry, replayable.id)
             }
-            return try await answer(opened, scope: replayable.id)
+            return try await answer(opened, replayable)
         } catch let error where modifier == .engine {
             let failure = ErrorResponse(error)
             failure.log(error, to: call.logger)
@@ -63,10 +63,10 @@ struct MementoRoute: Sendable {
             ])
     }
 
-    private func answer(_ capture: OpenCapture, scope: ArchiveID) async throws -> Response {
+    private func answer(_ capture: OpenCapture, _ replayable: Replayable) async throws -> Response {
         let entry = capture.entry
         let memento = call.memento(entry.url)
-        let address = CaptureAddress.memento(scope, entry.timestamp, modifier, entry.url)
+        let address = CaptureAddress.memento(replayable.id, entry.timestamp, modifier, entry.url)
         // Redirect to the exact capture. The engine accepts the closest one. A browser would encode a URL that differs only in its
         // escapes, and ask again.
         let isSameURL = CaptureMatcher.matchDecoded(url, entry.url) || url.contains("__wb_method=")
@@ -79,8 +79,15 @@ struct MementoRoute: Sendable {
         if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: call.request, blocking: site.blocking,
-            client: call.client, scope: scope, isOfVersion: call.isOfVersion
+            client: call.client, scope: replayable.id, isOfVersion: isOfVersion(replayable)
         ).response(fields: fields)
+    }
+
+    /// Whether the engine asks for a capture of this version of an archive's file, which doesn't change. In a collection,
+    /// another archive's capture is shown while the one with the closest is unavailable.
+    private func isOfVersion(_ replayable: Replayable) -> Bool {
+        guard modifier == .engine, call.isRead, case .archive(let archive) = replayable else { return false }
+        return call.request.head.path?.hasPrefix("\(CaptureAddress.prefix)\(archive.replayCollection)/") ?? false
     }
 
     /// Returns the redirect of a navigation to the archive's replay origin, and there to the engine's page.

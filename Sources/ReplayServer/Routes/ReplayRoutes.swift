@@ -45,8 +45,13 @@ struct ReplayRoutes: Sendable {
     /// Whether a path is `/COLL/…`, where COLL is this archive's current or former engine name.
     static func isReplayAddress(_ path: String, of id: ArchiveID) -> Bool {
         let parts = path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[1].isEmpty, parts[0].hasPrefix("\(id)-") else { return false }
-        let hash = parts[0].dropFirst(id.text.count + 1)
+        return parts.count == 2 && !parts[1].isEmpty && isReplayCollection(parts[0], of: id)
+    }
+
+    /// Whether a name is this archive's current or former engine name. Open tabs still use the former.
+    static func isReplayCollection(_ name: Substring, of id: ArchiveID) -> Bool {
+        guard name.hasPrefix("\(id)-") else { return false }
+        let hash = name.dropFirst(id.text.count + 1)
         return hash.utf8.count == 12
             && hash.utf8.allSatisfy {
                 ("0"..."9").contains(Character(.init($0))) || ("a"..."f").contains(Character(.init($0)))
