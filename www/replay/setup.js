@@ -138,7 +138,7 @@ async function removeOutdated(worker, names) {
     }
 }
 
-// The URL contains the version of the files, so that the browser can use images and scripts again without asking.
+// The URL contains the version of the files, so that the browser can reuse images and scripts without asking.
 const captures = `${location.origin}/c/${boot.collection}/`;
 const settings = {
     lookups: {

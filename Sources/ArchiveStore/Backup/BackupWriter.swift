@@ -157,11 +157,10 @@ struct BackupWriter {
         defer { withExtendedLifetime(target) { _ = unlink(target.path) } }
         let (before, total) = copying
         do {
-            let (size, digest) = try HashedCopy(source: source, target: target).run {
+            let (size, hash) = try HashedCopy(source: source, target: target).run {
                 try progress(.copying(done: min(before + $0, total), total: total))
             }
             copying.done = before + archive.size
-            let hash = digest.hexadecimal
             try check(hash, size: size, of: item, source)
             try keep(target, as: hash, of: item)
             return hash

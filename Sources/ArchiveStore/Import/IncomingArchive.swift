@@ -81,8 +81,8 @@ final class IncomingArchive: Sendable {
 
     /// Copies and hashes `source` from its position, at most `limit` bytes.
     func copy(from source: Descriptor, limit: UInt64? = nil, progress: (UInt64) throws -> Void) throws {
-        let (_, digest) = try HashedCopy(source: source, target: file, limit: limit).run(progress: progress)
-        state.withLock { $0.sha256 = digest.hexadecimal }
+        let (_, sha256) = try HashedCopy(source: source, target: file, limit: limit).run(progress: progress)
+        state.withLock { $0.sha256 = sha256 }
     }
 
     /// Hashes a file that was added by a hard link.

@@ -7,19 +7,20 @@ package struct FileHash: Sendable {
     /// The number of bytes hashed.
     private(set) var done: UInt64 = 0
 
-    /// Reads to the end of the file.
+    /// Reads to the end of the file, or to an offset.
     ///
     /// - Parameter step: Called before each chunk and at the end with the bytes done; throws to stop.
-    mutating func run(_ file: Descriptor, step: (UInt64) throws -> Void) throws {
+    mutating func run(_ file: Descriptor, upTo end: UInt64 = .max, step: (UInt64) throws -> Void) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkSize, alignment: 4096)
         defer { buffer.deallocate() }
         var isAtEnd = false
         while !isAtEnd {
             try step(done)
-            let count = try file.read(at: done, into: buffer)
+            let wanted = Int(min(UInt64(buffer.count), end - done))
+            let count = try file.read(at: done, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
             hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             done += UInt64(count)
-            isAtEnd = count < buffer.count
+            isAtEnd = count < wanted || done == end
         }
         try step(done)
     }

@@ -1,4 +1,3 @@
-import Crypto
 import Dispatch
 import Foundation
 import Synchronization
@@ -17,45 +16,27 @@ struct HashedCopy {
     /// The maximum number of bytes to copy; `nil` to copy to the end.
     var limit: UInt64?
 
-    private static let bufferSize = 1 << 20
-
     /// The maximum number of bytes that were copied, but not hashed yet. The copy continues while `progress` runs.
     var leadMax: UInt64 = 256 << 20
 
     /// - Parameter progress: Called at the start, then after every 16 MiB or less, with the number of bytes copied and
     ///   hashed. Throws to stop the copy.
-    /// - Returns: The size and SHA-256 of the copy.
-    func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: SHA256.Digest) {
+    /// - Returns: The size of the copy, and its SHA-256 in hex.
+    func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
         let copy = RunningCopy(ChunkWriter(source: source, target: target), limit: limit ?? .max, leadMax: leadMax)
         // When this returns, nothing uses the descriptors.
         defer { copy.stop() }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
-        defer { buffer.deallocate() }
-        var hash = SHA256()
-        var hashed: UInt64 = 0
-        try progress(hashed)
-        while let copied = try copy.copied(after: hashed) {
-            try update(&hash, from: hashed, upTo: copied, buffer)
-            hashed = copied
-            try progress(hashed)
-        }
-        return (hashed, hash.finalize())
-    }
-
-    private func update(
-        _ hash: inout SHA256, from: UInt64, upTo: UInt64, _ buffer: UnsafeMutableRawBufferPointer
-    ) throws {
-        var offset = from
-        while offset < upTo {
-            let wanted = Int(min(UInt64(buffer.count), upTo - offset))
-            let count = try target.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
-            guard count == wanted else {
+        var hash = FileHash()
+        try progress(hash.done)
+        while let copied = try copy.copied(after: hash.done) {
+            try hash.run(target, upTo: copied) { _ in }
+            guard hash.done == copied else {
                 throw StoreError(
                     .failed, "the copy is incomplete: it is shorter than what was written", place: target.path)
             }
-            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += UInt64(count)
+            try progress(hash.done)
         }
+        return (hash.done, hash.sha256)
     }
 }
 
