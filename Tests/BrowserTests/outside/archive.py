@@ -91,7 +91,10 @@ def headers_page():
 
 
 # The forms of a capture that a frame can load: raw as for the engine, as the engine asks for it, raw, and replayed.
-FORMS = {"engine": f"/c/{ID}/{TIMESTAMP}ir_/", "version": f"/c/COLLECTION/{TIMESTAMP}ir_/", "identity": f"/c/{ID}/{TIMESTAMP}id_/", "replayed": f"/COLLECTION/{TIMESTAMP}mp_/"}
+FORMS = {
+    "engine": f"/c/{ID}/{TIMESTAMP}ir_/", "version": f"/c/COLLECTION/{TIMESTAMP}ir_/", "identity": f"/c/{ID}/{TIMESTAMP}id_/",
+    "replayed": f"/COLLECTION/{TIMESTAMP}mp_/",
+}
 CONNECTED = [f"connected-{form}" for form in FORMS]
 
 

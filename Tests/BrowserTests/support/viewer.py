@@ -46,6 +46,10 @@ class Viewer:
         self.address.fill(url)
         self.address.press("Enter")
 
+    def ignore_restart(self):
+        """From now on, the viewer doesn't notice that the server is back, and opens nothing by itself."""
+        self.page.route(re.compile("/api/(events|health)$"), lambda route: route.abort("connectionrefused"))
+
     def expect_at(self, address, title, captured, timestamp):
         """Checks the toolbar, the tab's title and the tab's URL."""
         expect(self.address).to_have_value(as_shown(address))
