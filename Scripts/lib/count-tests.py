@@ -73,8 +73,7 @@ def pytest_suite(name, report, code):
 TITLES = {
     "format": "Format", "build": "Build", "swift": "Swift tests", "address": "Swift tests under AddressSanitizer",
     "thread": "Swift tests under ThreadSanitizer", "faults": "Fault tests", "packaging": "Packaging tests",
-    "capture": "Capture tests", "browser": "Browser tests", "browser-viewer": "Browser tests of the viewer",
-    "browser-replay-ports": "Browser tests of ports and isolation", "browser-actions": "Browser tests of page actions",
+    "capture": "Capture tests", "browser": "Browser tests", "browser-replay-ports": "Browser tests of ports and isolation",
     "browser-ports": "Browser tests in origin mode ports",
 }
 
