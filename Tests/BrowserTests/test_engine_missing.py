@@ -91,7 +91,7 @@ def test_stopped_server_is_reported(host_with_sample, browser):
     viewer.open_url(f"{SITE}/species/limpet.html")
     expect(page.get_by_role("alert")).to_contain_text("replayhost has stopped")
     expect(page.get_by_text("replayhost serve").first).to_be_visible()
-    viewer.ignore_restart()
+    viewer.block_restart_detection()
     host_with_sample.start()
     page.get_by_role("button", name="Try again").click()
     expect(viewer.read("main")).to_contain_text("Its teeth are harder than any other known living thing.")

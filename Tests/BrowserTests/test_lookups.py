@@ -72,8 +72,8 @@ def test_lookups_are_the_default(host_with_sample, browser):
     assert "replay=" not in browser.page.url
 
 
-def test_browser_keeps_what_a_page_loads(host_with_sample, browser):
-    """On the next visit, it asks for the page only."""
+def test_page_files_are_cached(host_with_sample, browser):
+    """Fetched again, the style sheet comes from the browser's cache, and the page from the server."""
     viewer = open_by(browser.page, host_with_sample, "")
     expect_home(viewer)
     [style] = [url for url in lookups(browser) if url.endswith(".css")]
@@ -90,7 +90,7 @@ def test_browser_keeps_what_a_page_loads(host_with_sample, browser):
     }""", [style, home])
     assert received[0] == 0
     assert received[1] > 0
-    # A tab that goes there gets what the server answers to a tab.
+    # A tab that goes to the style sheet doesn't get it from the cache (`Vary: Sec-Fetch-Mode`).
     tab = browser.context.new_page()
     session = browser.context.new_cdp_session(tab)
     answers = []
@@ -347,7 +347,7 @@ def test_stopped_server_is_not_reported_as_uncaptured(host_with_sample, browser)
     host_with_sample.stop()
     viewer.follow("Species")
     expect(page.get_by_role("alert")).to_contain_text("replayhost has stopped")
-    viewer.ignore_restart()
+    viewer.block_restart_detection()
     host_with_sample.start()
     page.get_by_role("button", name="Try again").click()
     expect_species(viewer)

@@ -9,14 +9,15 @@ import CLinux
 /// Copies and hashes a file in one pass: one thread copies, and the calling thread hashes what has been written.
 ///
 /// The hash is computed from the copy, so that it is right even if the source changes meanwhile. The copy is at most 256
-/// MiB ahead, so that the hash is computed from bytes that are still in memory. Uses two buffers of 1 MiB.
+/// MiB ahead, so that the hash is computed from bytes that are still in memory. Uses at most two buffers of 1 MiB.
 struct HashedCopy {
     let source: Descriptor
     let target: Descriptor
     /// The maximum number of bytes to copy; `nil` to copy to the end.
     var limit: UInt64?
 
-    /// The maximum number of bytes that were copied, but not hashed yet. The copy continues while `progress` runs.
+    /// The copy waits while at least this many bytes aren't hashed yet. It copies 16 MiB at a time, also while `progress`
+    /// runs.
     var leadMax: UInt64 = 256 << 20
 
     /// - Parameter progress: Called at the start, then after every 16 MiB or less, with the number of bytes copied and
@@ -78,9 +79,9 @@ private final class RunningCopy: Sendable {
         change { $0.end = end }
     }
 
-    /// Waits until more than `done` bytes were copied.
+    /// Waits until more than `done` bytes were copied, or the copy has ended.
     ///
-    /// - Returns: The number of bytes copied, at most 16 MiB more than `done`; `nil` if the copy has ended.
+    /// - Returns: The number of bytes copied, at most 16 MiB more than `done`; `nil` if it ended without more bytes.
     /// - Throws: `StoreError` for an error that ended the copy.
     func copied(after done: UInt64) throws(StoreError) -> UInt64? {
         change { $0.read = done }

@@ -16,8 +16,8 @@ struct CaptureAnswer: Sendable {
     let client: ClientPresence
     /// The archive or collection in capture URLs.
     let scope: ArchiveID
-    /// Whether the URL contains the current version of the file, so that its capture doesn't change.
-    var isOfVersion = false
+    /// Whether the URL changes when the file does. Then most captures can be cached.
+    var hasVersionedURL = false
     /// Refuses a body by its first bytes, up to 256 KiB.
     var check: @Sendable ([UInt8]) throws -> Void = { _ in }
 
@@ -38,7 +38,7 @@ struct CaptureAnswer: Sendable {
         var fields = CaptureFields.fields(of: capture, isForEngine: modifier == .engine)
         for field in own { fields[field.name] = field.value }
         for field in part.fields { fields[field.name] = field.value }
-        if isOfVersion, canBeKept(part, fields) { Self.keepForADay(&fields) }
+        if hasVersionedURL, isCacheable(part, fields) { Self.cacheForADay(&fields) }
         if modifier == .engine { setEngineFields(&part.status, &fields) } else { rewriteLocation(&fields) }
         if modifier == .download { fields[.contentDisposition] = Self.attachment(capture.entry.url) }
         guard part.hasBody, request.method != .head else {
@@ -104,9 +104,9 @@ struct CaptureAnswer: Sendable {
 
     // MARK: Header fields
 
-    /// Whether the browser may use the answer again without asking: images, scripts and the like, but not HTML. It asks
-    /// for HTML, so that an open tab doesn't show pages of an archive that was removed.
-    private func canBeKept(_ part: Part, _ fields: HTTPFields) -> Bool {
+    /// Whether the browser can reuse the response without revalidation. HTML is revalidated, so that an open tab doesn't
+    /// show pages of a removed archive.
+    private func isCacheable(_ part: Part, _ fields: HTTPFields) -> Bool {
         // Another archive that has a revisit's payload can appear or disappear.
         guard [200, 206, 304].contains(part.status.code), !capture.isSubstitute,
             [nil, capture.archive.id].contains(capture.payloadCapture?.archiveID),
@@ -115,9 +115,9 @@ struct CaptureAnswer: Sendable {
         return !["text/html", "application/xhtml+xml"].contains { type.hasPrefix($0) }
     }
 
-    /// For a day only, because a newer version of this program may answer differently. RFC 9111 §5.2.2.1. Requests that
-    /// the server would refuse or redirect differ in a field of `Vary`, so they reach it.
-    private static func keepForADay(_ fields: inout HTTPFields) {
+    /// Lets the browser reuse the response for a day (RFC 9111 §5.2.2.1). Not longer, because a newer version of this
+    /// program may answer differently. Because of `Vary`, requests that would be refused or redirected reach the server.
+    private static func cacheForADay(_ fields: inout HTTPFields) {
         fields[.cacheControl] = "private, max-age=86400"
         fields[.vary] = "Accept-Encoding, Sec-Fetch-Site, Sec-Fetch-Mode, Service-Worker"
     }

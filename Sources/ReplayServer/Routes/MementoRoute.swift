@@ -79,13 +79,13 @@ struct MementoRoute: Sendable {
         if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: call.request, blocking: site.blocking,
-            client: call.client, scope: replayable.id, isOfVersion: isOfVersion(replayable)
+            client: call.client, scope: replayable.id, hasVersionedURL: hasVersionedURL(replayable)
         ).response(fields: fields)
     }
 
-    /// Whether the engine asks for a capture of this version of an archive's file, which doesn't change. In a collection,
-    /// another archive's capture is shown while the one with the closest is unavailable.
-    private func isOfVersion(_ replayable: Replayable) -> Bool {
+    /// Whether the engine requests a capture of one archive by a URL that changes with the file. Collections are excluded:
+    /// if the archive with the closest capture is unavailable, another archive's capture is sent.
+    private func hasVersionedURL(_ replayable: Replayable) -> Bool {
         guard modifier == .engine, call.isRead, case .archive(let archive) = replayable else { return false }
         return call.request.head.path?.hasPrefix("\(CaptureAddress.prefix)\(archive.replayCollection)/") ?? false
     }

@@ -42,13 +42,14 @@ struct ReplayRoutes: Sendable {
         return !own.isKept || replayable.port == own.port
     }
 
-    /// Whether a path is `/COLL/…`, where COLL is this archive's current or former engine name.
+    /// Whether a path is `/REPLAY-COLLECTION/…` of this archive.
     static func isReplayAddress(_ path: String, of id: ArchiveID) -> Bool {
         let parts = path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[1].isEmpty && isReplayCollection(parts[0], of: id)
     }
 
-    /// Whether a name is this archive's current or former engine name. Open tabs still use the former.
+    /// Whether a name has the form of this archive's `replayCollection`: of the current file, or of an earlier one that
+    /// open tabs still use.
     static func isReplayCollection(_ name: Substring, of id: ArchiveID) -> Bool {
         guard name.hasPrefix("\(id)-") else { return false }
         let hash = name.dropFirst(id.text.count + 1)

@@ -41,7 +41,7 @@ struct HashedCopyTests {
         #expect(isSame(try contents(of: folder.path("target")), bytes))
     }
 
-    /// The hash is computed from the copy, even if the source has no known size.
+    /// The system states a size of 0 for this file.
     @Test func fileWithoutSizeIsCopiedToEnd() throws {
         let folder = try TemporaryFolder()
         let (size, _) = try copy("/proc/self/status", to: folder.path("target")) { _ in }

@@ -90,7 +90,7 @@ def headers_page():
     ]}
 
 
-# The forms of a capture that a frame can load: raw as for the engine, as the engine asks for it, raw, and replayed.
+# The URLs at which a frame can load a capture: for the engine, by id and by replay collection; unchanged (`id_`); and replayed.
 FORMS = {
     "engine": f"/c/{ID}/{TIMESTAMP}ir_/", "version": f"/c/COLLECTION/{TIMESTAMP}ir_/", "identity": f"/c/{ID}/{TIMESTAMP}id_/",
     "replayed": f"/COLLECTION/{TIMESTAMP}mp_/",

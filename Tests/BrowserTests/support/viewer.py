@@ -46,8 +46,8 @@ class Viewer:
         self.address.fill(url)
         self.address.press("Enter")
 
-    def ignore_restart(self):
-        """From now on, the viewer doesn't notice that the server is back, and opens nothing by itself."""
+    def block_restart_detection(self):
+        """Blocks the requests by which the viewer notices that the server is back, so that it opens nothing by itself."""
         self.page.route(re.compile("/api/(events|health)$"), lambda route: route.abort("connectionrefused"))
 
     def expect_at(self, address, title, captured, timestamp):

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What browsers keep for a day without asking again: what pages load, if the URL contains the version of the file.
-struct KeptCaptureTests {
+/// Which captures a browser may reuse for a day without asking the server.
+struct CaptureCachingTests {
     private typealias Record = RecordedArchive.Record
 
     private static func record(
@@ -15,7 +15,7 @@ struct KeptCaptureTests {
         }
     }
 
-    @Test func onlyPartsOfPagesAreKept() async throws {
+    @Test func onlyPageFilesAreCached() async throws {
         let records = [
             Self.record("script.js", "text/javascript"), Self.record("page", "Text/HTML; charset=utf-8"),
             Self.record("xhtml", "application/xhtml+xml"), Self.record("unknown", nil),
@@ -33,21 +33,21 @@ struct KeptCaptureTests {
             }
             let whole = try await answer("script.js")
             let tag = try #require(whole["etag"])
-            for kept in [
+            for cached in [
                 whole, try await answer("script.js", [], "HEAD"),
                 try await answer("script.js", [("Range", "bytes=0-1")]),
                 try await answer("script.js", [("If-None-Match", tag)]),
             ] {
-                #expect(kept["cache-control"] == "private, max-age=86400", "\(kept.status)")
-                // RFC 9111 §4.1: for other values of these, the server decides.
-                #expect(kept["vary"] == "Accept-Encoding, Sec-Fetch-Site, Sec-Fetch-Mode, Service-Worker")
+                #expect(cached["cache-control"] == "private, max-age=86400", "\(cached.status)")
+                // RFC 9111 §4.1: a request with other values isn't answered from the cache.
+                #expect(cached["vary"] == "Accept-Encoding, Sec-Fetch-Site, Sec-Fetch-Mode, Service-Worker")
             }
             for other in [
                 try await answer("script.js", [("Range", "bytes=99-")]),
                 try await answer("script.js", by: collection, "id_"),
                 try await answer("page"), try await answer("xhtml"), try await answer("unknown"),
                 try await answer("gone"), try await answer("moved"),
-                // Without the version, and after the file was replaced
+                // Without a version, and with that of another file
                 try await answer("script.js", by: "crawl"), try await answer("script.js", by: "crawl-0123456789ab"),
             ] {
                 #expect(other["cache-control"] == "no-cache", "\(other.status) \(other.text)")
@@ -58,7 +58,7 @@ struct KeptCaptureTests {
     }
 
     /// The payload can be imported later, in another archive.
-    @Test func captureInsteadOfARevisitIsNotKept() async throws {
+    @Test func captureUsedInsteadOfRevisitIsNotCached() async throws {
         let revisit = Self.record("script.js", "text/javascript", timestamp: "20240601000000").with {
             $0.type = "revisit"
             $0.body = []
@@ -82,7 +82,7 @@ struct KeptCaptureTests {
         }
     }
 
-    @Test func collectionIsNotKept() async throws {
+    @Test func capturesOfCollectionsAreNotCached() async throws {
         try await withCrawl([Self.record("script.js", "text/javascript")]) { server in
             let archive = try #require(try server.store.archive(named: "crawl"))
             let made = try server.store.collections.make(title: "Both", members: [archive.id])
@@ -94,7 +94,7 @@ struct KeptCaptureTests {
         }
     }
 
-    @Test func otherNamesAreRefused() async throws {
+    @Test func otherReplayCollectionsAreNotFound() async throws {
         try await withCrawl([Self.record("script.js", "text/javascript")]) { server in
             let collection = try #require(try server.store.archive(named: "crawl")).replayCollection
             for name in ["crawl-", "crawl-0123456789a", "crawl-0123456789AB", "crawl-0123456789xy", "crawler"] {
