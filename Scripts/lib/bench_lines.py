@@ -206,7 +206,7 @@ def archive_of(folder, count):
             if not (place / "collections" / name).exists():
                 pywb_server.add(place, name, path)
             process, port = stack.enter_context(pywb_server.serve(place))
-            # It delays requests on kept connections by 40 ms.
+            # It delays requests on persistent connections by 40 ms.
             sides.append(Side("pywb", process.pid, port, f"/{name}", closes=True))
         yield path, sides
 
@@ -299,7 +299,7 @@ def users(folder):
         for closes in (False, True):
             for side in sides:
                 side.closes = closes
-            work = f"100 bytes, {'new connections' if closes else 'kept connections'}"
+            work = f"100 bytes, {'new connections' if closes else 'persistent connections'}"
             compare("user check", work, {side.name: partial(load, side, [" 0-99"], 8) for side in sides})
 
 
