@@ -73,8 +73,8 @@ def pytest_suite(name, report, code):
 TITLES = {
     "format": "Format", "build": "Build", "swift": "Swift tests", "address": "Swift tests under AddressSanitizer",
     "thread": "Swift tests under ThreadSanitizer", "faults": "Fault tests", "packaging": "Packaging tests",
-    "capture": "Capture tests", "browser": "Browser tests", "browser-replay-ports": "Browser tests of ports and isolation",
-    "browser-ports": "Browser tests in origin mode ports",
+    "capture": "Capture tests", "browser": "Browser tests", "browser-serial": "Browser tests, one after another",
+    "browser-isolation-ports": "Isolation tests in origin mode ports",
 }
 
 
