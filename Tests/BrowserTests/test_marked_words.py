@@ -157,10 +157,12 @@ def expect_in_view(viewer, selector):
     inside = "element => { const { top, bottom } = element.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }"
     wait_until(lambda: viewer.read(selector).evaluate(inside), f"{selector} is in view")
 
+    # In one step, since marks are drawn again while the page scrolls.
+    current = "() => document.querySelector('.mark.current')?.getBoundingClientRect().top ?? null"
+
     def is_over():
-        mark, paragraph = viewer.page.locator(".mark.current"), viewer.read(selector).bounding_box()
-        box = mark.bounding_box(timeout=100) if mark.count() == 1 else None
-        return box and paragraph["y"] - 5 <= box["y"] <= paragraph["y"] + paragraph["height"]
+        top, paragraph = viewer.page.evaluate(current), viewer.read(selector).bounding_box()
+        return top is not None and paragraph["y"] - 5 <= top <= paragraph["y"] + paragraph["height"]
 
     wait_until(is_over, f"the current mark is in {selector}")
 
