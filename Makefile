@@ -53,7 +53,7 @@ fuzz: ## fuzz the readers (MINUTES=1 each, READER=zip for one)
 sanitize: ## run the Swift tests under AddressSanitizer and ThreadSanitizer, an hour or more
 	@Scripts/sanitize
 
-bench: ## measure performance beside other programs (ONLY=quick for 5 minutes; Scripts/bench --list)
+bench: ## compare performance with other programs (ONLY=quick for 5 minutes; Scripts/bench --list)
 	@Scripts/bench
 
 bench-compare: ## build an earlier commit, and measure what has changed since (BASE=COMMIT)

@@ -33,7 +33,7 @@ def tab_to(page, role, name):
     expect(target).to_be_visible()
     for _ in range(60):
         page.keyboard.press("Tab")
-        # In one step: a list that is loaded again replaces its rows and gives the focus back.
+        # Read both at once: when a list reloads, it replaces its rows and restores the focus.
         outline = target.evaluate("""element => element === document.activeElement
             ? [getComputedStyle(element).outlineStyle, parseFloat(getComputedStyle(element).outlineWidth)] : null""")
         if outline:

@@ -157,7 +157,7 @@ def expect_in_view(viewer, selector):
     inside = "element => { const { top, bottom } = element.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }"
     wait_until(lambda: viewer.read(selector).evaluate(inside), f"{selector} is in view")
 
-    # In one step, since marks are drawn again while the page scrolls.
+    # Read at once, because marks are redrawn while the page scrolls.
     current = "() => document.querySelector('.mark.current')?.getBoundingClientRect().top ?? null"
 
     def is_over():

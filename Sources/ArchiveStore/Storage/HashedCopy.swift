@@ -16,15 +16,15 @@ struct HashedCopy {
     /// The maximum number of bytes to copy; `nil` to copy to the end.
     var limit: UInt64?
 
-    /// The copy waits while at least this many bytes aren't hashed yet. It copies 16 MiB at a time, also while `progress`
-    /// runs.
-    var leadMax: UInt64 = 256 << 20
+    /// The number of unhashed bytes at which the copy pauses. It copies 16 MiB at a time, also while `progress` runs.
+    var pauseThreshold: UInt64 = 256 << 20
 
     /// - Parameter progress: Called at the start, then after every 16 MiB or less, with the number of bytes copied and
     ///   hashed. Throws to stop the copy.
     /// - Returns: The size of the copy, and its SHA-256 in hex.
     func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
-        let copy = RunningCopy(ChunkWriter(source: source, target: target), limit: limit ?? .max, leadMax: leadMax)
+        let writer = ChunkWriter(source: source, target: target)
+        let copy = RunningCopy(writer, limit: limit ?? .max, pauseThreshold: pauseThreshold)
         // When this returns, nothing uses the descriptors.
         defer { copy.stop() }
         var hash = FileHash()
@@ -59,16 +59,16 @@ private final class RunningCopy: Sendable {
     private static let chunkSize: UInt64 = 16 << 20
 
     /// Begins to copy.
-    init(_ writer: ChunkWriter, limit: UInt64, leadMax: UInt64) {
-        queue.async { self.run(writer, limit: limit, leadMax: leadMax) }
+    init(_ writer: ChunkWriter, limit: UInt64, pauseThreshold: UInt64) {
+        queue.async { self.run(writer, limit: limit, pauseThreshold: pauseThreshold) }
     }
 
-    private func run(_ writer: ChunkWriter, limit: UInt64, leadMax: UInt64) {
+    private func run(_ writer: ChunkWriter, limit: UInt64, pauseThreshold: UInt64) {
         var writer = writer
         let end = Result<Void, StoreError> { () throws(StoreError) in
             var written: UInt64 = 0
             while written < limit {
-                let current = wait { $0.isStopped || written - $0.read < leadMax }
+                let current = wait { $0.isStopped || written - $0.read < pauseThreshold }
                 guard !current.isStopped else { return }
                 let count = try writer.advance(by: Int(min(Self.chunkSize, limit - written)))
                 guard count > 0 else { return }
@@ -81,7 +81,7 @@ private final class RunningCopy: Sendable {
 
     /// Waits until more than `done` bytes were copied, or the copy has ended.
     ///
-    /// - Returns: The number of bytes copied, at most 16 MiB more than `done`; `nil` if it ended without more bytes.
+    /// - Returns: The position up to which to hash, at most 16 MiB after `done`; `nil` if the copy ended without more bytes.
     /// - Throws: `StoreError` for an error that ended the copy.
     func copied(after done: UInt64) throws(StoreError) -> UInt64? {
         change { $0.read = done }

@@ -16,8 +16,8 @@ struct CaptureAnswer: Sendable {
     let client: ClientPresence
     /// The archive or collection in capture URLs.
     let scope: ArchiveID
-    /// Whether the URL changes when the file does. Then most captures can be cached.
-    var hasVersionedURL = false
+    /// Whether browsers can reuse most captures without revalidation, since the URL changes when the file does.
+    var allowsReuse = false
     /// Refuses a body by its first bytes, up to 256 KiB.
     var check: @Sendable ([UInt8]) throws -> Void = { _ in }
 
@@ -38,7 +38,7 @@ struct CaptureAnswer: Sendable {
         var fields = CaptureFields.fields(of: capture, isForEngine: modifier == .engine)
         for field in own { fields[field.name] = field.value }
         for field in part.fields { fields[field.name] = field.value }
-        if hasVersionedURL, isCacheable(part, fields) { Self.cacheForADay(&fields) }
+        if allowsReuse, isReusable(part, fields) { Self.allowReuse(&fields) }
         if modifier == .engine { setEngineFields(&part.status, &fields) } else { rewriteLocation(&fields) }
         if modifier == .download { fields[.contentDisposition] = Self.attachment(capture.entry.url) }
         guard part.hasBody, request.method != .head else {
@@ -106,7 +106,7 @@ struct CaptureAnswer: Sendable {
 
     /// Whether the browser can reuse the response without revalidation. HTML is revalidated, so that an open tab doesn't
     /// show pages of a removed archive.
-    private func isCacheable(_ part: Part, _ fields: HTTPFields) -> Bool {
+    private func isReusable(_ part: Part, _ fields: HTTPFields) -> Bool {
         // Another archive that has a revisit's payload can appear or disappear.
         guard [200, 206, 304].contains(part.status.code), !capture.isSubstitute,
             [nil, capture.archive.id].contains(capture.payloadCapture?.archiveID),
@@ -117,7 +117,7 @@ struct CaptureAnswer: Sendable {
 
     /// Lets the browser reuse the response for a day (RFC 9111 §5.2.2.1). Not longer, because a newer version of this
     /// program may answer differently. Because of `Vary`, requests that would be refused or redirected reach the server.
-    private static func cacheForADay(_ fields: inout HTTPFields) {
+    private static func allowReuse(_ fields: inout HTTPFields) {
         fields[.cacheControl] = "private, max-age=86400"
         fields[.vary] = "Accept-Encoding, Sec-Fetch-Site, Sec-Fetch-Mode, Service-Worker"
     }

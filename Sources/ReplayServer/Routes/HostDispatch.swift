@@ -24,7 +24,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         let role = site.hosts.role(hosts: [request.head.authority ?? ""])
         let response: Response
         do {
-            response = try await routeBesideRemovals(request, role: role, context: context)
+            response = try await routeRetryingRemovedFile(request, role: role, context: context)
         } catch {
             let failure = ErrorResponse(error)
             failure.log(error, to: context.logger)
@@ -38,7 +38,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
 
     /// Routes a request. If the file of an archive is missing since the archive is just being removed, routes it again: the
     /// request is answered as if it came after the removal.
-    private func routeBesideRemovals(
+    private func routeRetryingRemovedFile(
         _ request: Request, role: HostPolicy.Role, context: ConnectionContext
     ) async throws -> Response {
         for attempt in 0..<Self.attemptsMax {

@@ -79,13 +79,14 @@ struct MementoRoute: Sendable {
         if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: call.request, blocking: site.blocking,
-            client: call.client, scope: replayable.id, hasVersionedURL: hasVersionedURL(replayable)
+            client: call.client, scope: replayable.id, allowsReuse: allowsReuse(replayable)
         ).response(fields: fields)
     }
 
-    /// Whether the engine requests a capture of one archive by a URL that changes with the file. Collections are excluded:
-    /// if the archive with the closest capture is unavailable, another archive's capture is sent.
-    private func hasVersionedURL(_ replayable: Replayable) -> Bool {
+    /// Whether the engine requests a capture of one archive by a URL that changes with the file. Collections are excluded,
+    /// although their URLs change too: if the archive with the closest capture is unavailable, another archive's capture is
+    /// sent.
+    private func allowsReuse(_ replayable: Replayable) -> Bool {
         guard modifier == .engine, call.isRead, case .archive(let archive) = replayable else { return false }
         return call.request.head.path?.hasPrefix("\(CaptureAddress.prefix)\(archive.replayCollection)/") ?? false
     }

@@ -69,7 +69,7 @@ struct HashedCopyTests {
         let source = try Descriptor(path: try folder.write(bytes, to: "source"), flags: O_RDONLY)
         let target = try Descriptor(path: folder.path("target"), flags: O_RDWR | O_CREAT)
         // The copy waits for the hash after every chunk.
-        let result = try HashedCopy(source: source, target: target, limit: limit, leadMax: 1).run { _ in }
+        let result = try HashedCopy(source: source, target: target, limit: limit, pauseThreshold: 1).run { _ in }
         let copied = Array(bytes.prefix(Int(limit)))
         #expect(result.size == UInt64(copied.count))
         #expect(isSame(try contents(of: folder.path("target")), copied))

@@ -90,7 +90,7 @@ def headers_page():
     ]}
 
 
-# The URLs at which a frame can load a capture: for the engine, by id and by replay collection; unchanged (`id_`); and replayed.
+# Where URLs begin at which a frame can load a capture: for the engine, by id and by replay collection; unchanged (`id_`); and replayed.
 FORMS = {
     "engine": f"/c/{ID}/{TIMESTAMP}ir_/", "version": f"/c/COLLECTION/{TIMESTAMP}ir_/", "identity": f"/c/{ID}/{TIMESTAMP}id_/",
     "replayed": f"/COLLECTION/{TIMESTAMP}mp_/",

@@ -15,7 +15,7 @@ struct CaptureCachingTests {
         }
     }
 
-    @Test func onlyPageFilesAreCached() async throws {
+    @Test func onlyPageFilesAreReused() async throws {
         let records = [
             Self.record("script.js", "text/javascript"), Self.record("page", "Text/HTML; charset=utf-8"),
             Self.record("xhtml", "application/xhtml+xml"), Self.record("unknown", nil),
@@ -58,7 +58,7 @@ struct CaptureCachingTests {
     }
 
     /// The payload can be imported later, in another archive.
-    @Test func captureUsedInsteadOfRevisitIsNotCached() async throws {
+    @Test func captureUsedInsteadOfRevisitIsRevalidated() async throws {
         let revisit = Self.record("script.js", "text/javascript", timestamp: "20240601000000").with {
             $0.type = "revisit"
             $0.body = []
@@ -82,7 +82,7 @@ struct CaptureCachingTests {
         }
     }
 
-    @Test func capturesOfCollectionsAreNotCached() async throws {
+    @Test func capturesOfCollectionsAreRevalidated() async throws {
         try await withCrawl([Self.record("script.js", "text/javascript")]) { server in
             let archive = try #require(try server.store.archive(named: "crawl"))
             let made = try server.store.collections.make(title: "Both", members: [archive.id])
