@@ -134,6 +134,36 @@ def test_frames_without_a_url_are_shown(host, engine, tmp_path, mode):
     engine.wait_for(f"(wanted) => ({FRAME_TEXTS})() === wanted", shown, what="all frames are filled", in_page=True)
 
 
+# Resource Timing §4.3: transferSize is 0 if the browser had the response.
+IS_CACHED = """async (url) => {
+    await (await fetch(url)).arrayBuffer();
+    performance.clearResourceTimings();
+    await (await fetch(url)).arrayBuffer();
+    return performance.getEntriesByName(url)[0].transferSize === 0;
+}"""
+REGISTER = """async (script) => {
+    const { scope } = await navigator.serviceWorker.register(script, { scope: new URL(".", script).href, updateViaCache: "all" });
+    return scope;
+}"""
+
+
+# Resource Timing in WebKit shows no cached responses here.
+@pytest.mark.few("chromium names", "firefox names")
+@pytest.mark.parametrize("open_engine", ["chromium", "firefox"], indirect=True)
+def test_cached_script_does_not_become_a_worker(host, engine):
+    """The browser has an archived script in its cache, and could register it without asking the server."""
+    engine.go(viewer_address(host, "sample", f"{SITE}/species/"))
+    expect_species(engine)
+    base = f"{host.replay_origin('sample')}/c/{host.archive('sample')['replayCollection']}"
+    script, page = f"{base}/20241121090007ir_/{SITE}/species.js", f"{base}/20241121090006ir_/{SITE}/species/"
+    assert [engine.run_in_agent(IS_CACHED, url) for url in [script, page]] == [True, False]
+    engine.allow("service worker|403")
+    with pytest.raises(ScriptError):
+        engine.run_in_agent(REGISTER, script)
+    # The same call registers a script that the server offers as a worker.
+    assert engine.run_in_agent(REGISTER, f"{host.replay_origin('sample')}/sw.js?again") == f"{host.replay_origin('sample')}/"
+
+
 @pytest.mark.few("firefox names", "webkit ports")
 def test_archives_do_not_see_what_others_stored(host, engine):
     """Data of an archived page and of the agent's page isn't visible to another archive in the same tab."""
