@@ -73,7 +73,7 @@ def pytest_suite(name, report, code):
 TITLES = {
     "format": "Format", "build": "Build", "swift": "Swift tests", "address": "Swift tests under AddressSanitizer",
     "thread": "Swift tests under ThreadSanitizer", "faults": "Fault tests", "packaging": "Packaging tests",
-    "capture": "Capture tests", "browser": "Browser tests", "browser-serial": "Browser tests of replay ports",
+    "capture": "Capture tests", "browser": "Browser tests",
     "browser-isolation-ports": "Isolation tests in origin mode ports",
 }
 

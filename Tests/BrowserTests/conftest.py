@@ -1,11 +1,13 @@
 """Fixtures: a server with an empty store, and browsers with new profiles. All end with the test."""
 
 import os
+import re
 import shutil
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import sync_playwright
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 pytest.register_assert_rewrite("support")
 
@@ -32,6 +34,21 @@ def pytest_collection_modifyitems(config, items):
         (kept if is_kept else left_out).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)
+
+
+class Scheduling(LoadScopeScheduling):
+    """With several processes, one runs all tests of a file, and one all tests with replay ports.
+
+    A replay port depends on its archive, so two servers would compete for it.
+    """
+
+    def _split_scope(self, nodeid):
+        uses_ports = re.search("(?<![a-z])ports(?![a-z])|test_embedding", nodeid)
+        return "ports" if uses_ports else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
