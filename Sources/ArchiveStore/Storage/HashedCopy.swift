@@ -19,16 +19,16 @@ struct HashedCopy {
     /// The number of unhashed bytes at which the copy pauses. It copies 16 MiB at a time, also while `progress` runs.
     var pauseThreshold: UInt64 = 256 << 20
 
-    /// - Parameter progress: Called at the start, then after every 16 MiB or less, with the number of bytes copied and
-    ///   hashed. Throws to stop the copy.
+    /// - Parameter progress: Called before anything is copied, then after every 16 MiB or less, with the number of bytes
+    ///   copied and hashed. Throws to stop the copy.
     /// - Returns: The size of the copy, and its SHA-256 in hex.
     func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
+        try progress(0)
         let writer = ChunkWriter(source: source, target: target)
         let copy = RunningCopy(writer, limit: limit ?? .max, pauseThreshold: pauseThreshold)
         // When this returns, nothing uses the descriptors.
         defer { copy.stop() }
         var hash = FileHash()
-        try progress(hash.done)
         while let copied = try copy.copied(after: hash.done) {
             try hash.run(target, upTo: copied) { _ in }
             guard hash.done == copied else {

@@ -180,7 +180,7 @@ struct ImporterTests {
     /// The source was opened before copying, but the copy's content counts.
     @Test func sourceChangedDuringCopyIsReadAgain() async throws {
         let test = try TestStore()
-        // The second chunk is copied after the first progress.
+        // The first progress comes before anything is copied. Only bytes after the first chunk of 16 MiB change.
         let (chunk, size) = (16 << 20, 17 << 20)
         let path = try test.folder.write(GeneratedArchive(title: "Before", payloadSize: size).bytes(), to: "a.wacz")
         try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
