@@ -1,8 +1,8 @@
 # Each target runs one script or one swift command. `make` lists them.
 # Variables: PORT=8081 (run, capture), ENGINE_DIR=DIR and ENGINE=pinned (setup), YES=1 (setup-capture),
-# PREFIX=DIR and DESTDIR=DIR (install), MINUTES=5 and READER=zip (fuzz), ONLY=PART (soak, bench),
-# BASE=COMMIT (bench-compare).
-export PORT ENGINE_DIR ENGINE YES PREFIX DESTDIR MINUTES READER ONLY BASE
+# PREFIX=DIR and DESTDIR=DIR (install), MINUTES=5 and READER=zip (fuzz), ONLY=WORD (test), ONLY=PART (soak, bench),
+# BASE=COMMIT (bench-compare), MODULES=1 (run, build, test).
+export PORT ENGINE_DIR ENGINE YES PREFIX DESTDIR MINUTES READER ONLY BASE MODULES
 
 .PHONY: help run capture build install uninstall dist deb release test test-portable test-capture soak fuzz sanitize bench bench-compare docs
 .PHONY: setup setup-capture format lint clean
@@ -35,7 +35,7 @@ deb: ## build it, and a package for Debian and Ubuntu
 release: ## build both, with SHA256SUMS and a list of what is in them (SPDX)
 	@Scripts/release
 
-test: ## run all tests and count them
+test: ## run all tests and count them (ONLY=search for those in files with this word in their path)
 	@Scripts/test
 
 test-portable: ## build and test without libzip, brotli, zstd and RE2, as for iOS

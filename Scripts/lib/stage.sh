@@ -14,6 +14,8 @@ fail() {
 for file in sw.js engine.json NOTICE.txt; do
     [ -f www/vendor/$file ] || fail "the replay engine is incomplete: can't find www/vendor/$file" "run \`make setup\`"
 done
+[ ! -d www/bundle ] || [ -z "$(find www/app www/index.html -type f -newer www/bundle/index.html -print -quit)" ] ||
+    fail "www/bundle is older than the app" "run \`Scripts/bundle\`"
 command -v python3 >/dev/null || fail "can't find python3, which writes the manual page" "install Python 3.9 or newer"
 
 # put FILE PLACE [MODE]
@@ -22,7 +24,7 @@ put() { install -D -m "${3:-644}" "$1" "$folder/$2"; }
 put "$binary" bin/replayhost 755
 readonly program=$folder/bin/replayhost
 while IFS= read -r file; do put "$file" "share/replayhost/$file"; done \
-    < <(find www -type f ! -path 'www/vendor/.*' | LC_ALL=C sort)
+    < <(find www -type f ! -path 'www/*/.*' ! -path 'www/.*' | LC_ALL=C sort)
 
 mkdir -p "$folder"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,man/man1}
 "$program" --generate-completion-script bash | sed '1{/^#!/d}' >"$folder/share/bash-completion/completions/replayhost"

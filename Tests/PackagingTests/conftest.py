@@ -1,36 +1,13 @@
 """Fixtures: an installation of replayhost that every user can read."""
 
-import os
 import shutil
-import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
-
+from installation import install_from, run
 from support.places import BINARY, CHECKOUT
-
-SECONDS = 120
-
-
-def run(*command, check=True, **options):
-    """Runs a command, and checks its exit code."""
-    result = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, **options)
-    if check:
-        assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
-    return result
-
-
-def install(*arguments, script=CHECKOUT / "Scripts" / "install", check=True, umask=0o077, **variables):
-    """Runs the install script with a restrictive umask."""
-    environment = {**os.environ, "REPLAYHOST_BINARY": str(BINARY), **{name: str(text) for name, text in variables.items()}}
-    return run(script, *arguments, env=environment, umask=umask, check=check)
-
-
-def files(folder):
-    """The relative paths of all files below a folder."""
-    return {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if not path.is_dir()}
 
 
 @pytest.fixture(scope="session")
@@ -43,8 +20,20 @@ def public_folder():
 
 
 @pytest.fixture(scope="session")
-def prefix(public_folder):
+def staged(public_folder):
+    """What `make install` installs, with the script that it runs then."""
+    run(CHECKOUT / "Scripts" / "lib" / "stage.sh", BINARY, public_folder / "staged")
+    return public_folder / "staged" / "install.sh"
+
+
+@pytest.fixture
+def install(staged):
+    return partial(install_from, staged)
+
+
+@pytest.fixture(scope="session")
+def prefix(public_folder, staged):
     """An installation with its caches, as from `make install`."""
     place = public_folder / "prefix"
-    install(PREFIX=place)
+    install_from(staged, PREFIX=place)
     return place

@@ -7,10 +7,8 @@ import shutil
 import sys
 
 import pytest
-from conftest import files, run
+from installation import VERSION, files, run
 from support.places import BINARY, CHECKOUT
-from test_install import needs
-from test_version import VERSION
 
 TIME = 1_700_000_000
 MAKE_SBOM = CHECKOUT / "Scripts" / "lib" / "make-sbom.py"
@@ -67,7 +65,7 @@ def package(unpacked, tmp_path_factory):
     return build_deb(unpacked, tmp_path_factory.mktemp("deb") / "first")
 
 
-@needs("dpkg-shlibdeps")
+@pytest.mark.needs("dpkg-shlibdeps")
 def test_package_has_every_file_of_the_tarball(package, unpacked, tmp_path):
     run("dpkg-deb", "--extract", package, tmp_path)
     moved = {
@@ -86,7 +84,7 @@ def test_package_has_every_file_of_the_tarball(package, unpacked, tmp_path):
     assert f" {engine['source']}\n" in copyright and "AGPL-3.0-or-later" in copyright
 
 
-@needs("dpkg-shlibdeps")
+@pytest.mark.needs("dpkg-shlibdeps")
 def test_package_states_what_it_needs(package, tmp_path):
     assert package.name == f"replayhost_{VERSION}_{run('dpkg', '--print-architecture').stdout.strip()}.deb"
     run("dpkg-deb", "--control", package, tmp_path)
@@ -97,7 +95,7 @@ def test_package_states_what_it_needs(package, tmp_path):
     assert "@" not in (tmp_path / "control").read_text().replace("noreply@", "")
 
 
-@needs("dpkg-shlibdeps")
+@pytest.mark.needs("dpkg-shlibdeps")
 def test_package_belongs_to_root_and_has_plain_modes(package, tmp_path):
     for line in run("dpkg-deb", "--contents", package).stdout.splitlines():
         mode, owner, path = line[:10], line.split()[1], line.split()[5]
@@ -108,13 +106,13 @@ def test_package_belongs_to_root_and_has_plain_modes(package, tmp_path):
     assert len((tmp_path / "raw/DEBIAN/md5sums").read_text().splitlines()) == len(files(tmp_path / "raw/usr"))
 
 
-@needs("dpkg-shlibdeps")
+@pytest.mark.needs("dpkg-shlibdeps")
 def test_package_is_reproducible(package, unpacked, tmp_path):
     again = build_deb(unpacked, tmp_path / "again")
     assert again.read_bytes() == package.read_bytes()
 
 
-@needs("appstreamcli")
+@pytest.mark.needs("appstreamcli")
 def test_metainfo_is_valid(unpacked):
     run("appstreamcli", "validate", "--no-net", *(unpacked / "share/metainfo").glob("*.xml"))
 

@@ -49,19 +49,74 @@ def test_parts_are_listed_without_running_anything(tmp_path, tool):
     assert parts and all(re.fullmatch(r"  [a-z0-9-]+ +\d+ GB +\d+ min  .+", part) for part in parts), parts
 
 
-@pytest.mark.parametrize("name", ["browser", "a-new-run"])
+CASE = '<testcase classname="{}.b" name="c" time="{}">{}</testcase>'
+FAILURE = '<failure message="it\nbroke"/>'
+
+
+def count(folder, name, code, *cases, folders=()):
+    """Counts a run of pytest, of which these folders must have run. Returns the lines, and the exit code."""
+    (folder / f"{name}.code").write_text(str(code))
+    (folder / f"{name}.log").write_text("")
+    (folder / f"{name}.seconds").write_text("75")
+    (folder / f"{name}.xml").write_text(f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>")
+    counted = subprocess.run([sys.executable, COUNT, folder, *folders], capture_output=True, text=True)
+    return counted.stdout.splitlines(), counted.returncode
+
+
+@pytest.mark.parametrize("name", ["python", "a-new-run"])
 @pytest.mark.parametrize("failures, code", [(0, 0), (1, 1)])
 def test_every_run_is_counted(tmp_path, name, failures, code):
     """Also a run whose name the count doesn't know."""
-    (tmp_path / f"{name}.code").write_text(str(code))
-    (tmp_path / f"{name}.log").write_text("")
-    case = '<testcase classname="a.b" name="c"><failure message="it\nbroke"/></testcase>' * failures
-    (tmp_path / f"{name}.xml").write_text(
-        f'<testsuites><testsuite tests="3" failures="{failures}" errors="0" skipped="1">{case}</testsuite></testsuites>')
-    counted = subprocess.run([sys.executable, COUNT, tmp_path], capture_output=True, text=True)
-    assert counted.stdout.splitlines()[-1] == f"{2 - failures} passed, {failures} failed, 1 skipped"
-    assert counted.stdout.count("failed: a.b::c: it broke\n") == failures
-    assert counted.returncode == code
+    cases = [CASE.format("a", 1, FAILURE if failures else ""), CASE.format("a", 1, ""), CASE.format("a", 1, "<skipped/>")]
+    lines, ended = count(tmp_path, name, code, *cases)
+    assert lines[-1] == f"{2 - failures} passed, {failures} failed, 1 skipped"
+    assert lines.count("a: failed: a.b::c: it broke") == failures
+    assert ended == code
+
+
+def test_folders_are_counted_and_their_shares_of_the_time(tmp_path):
+    lines, _ = count(tmp_path, "python", 0, CASE.format("BrowserTests", 30, ""), CASE.format("FaultTests", 10, ""))
+    assert lines[-4:] == [
+        "Browser tests: 1 passed, 0 failed", "Fault tests: 1 passed, 0 failed",
+        "Time: 1 min 15 s: Python tests 1 min 15 s (Browser tests 75%, Fault tests 25%)", "2 passed, 0 failed"]
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_run_without_a_test_is_a_failure(tmp_path, code):
+    lines, ended = count(tmp_path, "python", code, folders=["BrowserTests", "FaultTests"])
+    assert (lines[-1], ended) == ("0 passed, 1 failed", 1)
+    assert ("no test ran" in lines[1]) == (code == 0), "a run that was ended may have run tests"
+
+
+@pytest.mark.parametrize("cases", [[], [CASE.format("FaultTests", 1, "<skipped/>")]])
+def test_folder_of_which_no_test_ran_is_a_failure(tmp_path, cases):
+    lines, ended = count(tmp_path, "python", 0, CASE.format("BrowserTests", 1, ""), *cases, folders=["BrowserTests", "FaultTests"])
+    assert "1 failed" in next(line for line in lines if line.startswith("Fault tests:")) and ended == 1
+    assert lines[-1].startswith("1 passed, 1 failed")
+
+
+def test_file_that_cannot_be_imported_is_a_failure_of_its_folder(tmp_path):
+    lines, ended = count(tmp_path, "python", 2, f'<testcase classname="" name="BrowserTests.test_x" time="0.000">{FAILURE}</testcase>')
+    assert (lines[-1], ended) == ("0 passed, 1 failed", 1)
+    assert "Browser tests: 0 passed, 1 failed" in lines
+
+
+def test_test_that_ends_its_process_fails_once(tmp_path):
+    """The next process runs the tests after it. The files that were complete by then are not in its way."""
+    (tmp_path / "conftest.py").write_text(f"exec(open({str(CHECKOUT / 'Tests/conftest.py')!r}).read())")
+    for name in "abcd":
+        (tmp_path / f"test_{name}.py").write_text("def test_one(): pass\n")
+    (tmp_path / "test_e.py").write_text("import os\ndef test_one(): pass\ndef test_two(): os._exit(1)\ndef test_three(): pass\n")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "1", "--no-loadscope-reorder",
+         "-o", f"pythonpath={CHECKOUT}/Tests/BrowserTests {CHECKOUT}/Fixtures", tmp_path],
+        cwd=tmp_path, env={**os.environ, "PYTEST_XDIST_WORKER": "gw0"}, capture_output=True, text=True, timeout=600)
+    assert "1 failed, 6 passed" in run.stdout, run.stdout + run.stderr
+
+
+def test_run_that_fails_without_a_failed_test_is_a_failure(tmp_path):
+    lines, ended = count(tmp_path, "python", 3, CASE.format("BrowserTests", 1, ""))
+    assert (lines[-1], ended) == ("1 passed, 1 failed", 1)
 
 
 def test_failed_swift_tests_are_named(tmp_path):

@@ -3,15 +3,14 @@
 import http.client
 import json
 import os
-import shutil
 import socket
 import subprocess
 
 import pytest
-from conftest import SECONDS, run
+from installation import SECONDS, run
 from support.places import BINARY, FIXTURES, WEB_INTERFACE
 
-pytestmark = pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="systemd isn't installed")
+pytestmark = pytest.mark.needs("systemd-socket-activate")
 
 
 @pytest.fixture

@@ -5,11 +5,9 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from conftest import run
+from installation import VERSION, run
 from support.places import BINARY, CHECKOUT
 
-SOURCE = (CHECKOUT / "Sources/ArchiveStore/ArchiveStore.swift").read_text(encoding="utf-8")
-VERSION = re.search(r'static let version = "(\d+\.\d+\.\d+)"', SOURCE)[1]
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
 
 
