@@ -38,8 +38,7 @@ struct ReadArchive {
             return print("\(url) wasn't captured")
         }
         let content = try RecordContent(wacz.record(of: entry))
-        let codings = content.head.flatMap { ContentCoding.applied(in: $0.fields) } ?? []
-        let body = ContentDecoder.decode(try content.openBody(), codings)
+        let body = ContentDecoder.decode(try content.openBody(), content.codings ?? [])
         let bytes = try body.readAll(limit: 16 << 20)
         let type = content.contentType ?? "unknown"
         let head = "\(entry.timestamp) \(content.head?.status ?? 0) \(type), \(bytes.count) bytes\n"

@@ -20,7 +20,7 @@ TYPES = {
     ".ico": "image/x-icon", ".webm": "video/webm", ".txt": "text/plain; charset=utf-8", ".pdf": "application/pdf", ".zip": "application/zip",
     ".xml": "application/xml", ".wav": "audio/wav",
 }
-REASONS = {200: "OK", 204: "No Content", 301: "Moved Permanently", 404: "Not Found", 500: "Internal Server Error"}
+REASONS = {200: "OK", 204: "No Content", 301: "Moved Permanently", 302: "Found", 304: "Not Modified", 404: "Not Found", 500: "Internal Server Error"}
 
 
 class PageText(HTMLParser):

@@ -27,7 +27,8 @@ extension FuzzReader {
         switch report.outcome {
         case .unsigned: try require(report.findings.isEmpty && report.signer == nil, "unsigned, but not empty")
         case .valid: try require(report.findings.allSatisfy { $0.severity < .error }, "valid in spite of an error")
-        case .untrusted, .invalid, .unreadable: try require(!report.findings.isEmpty, "no reason is given")
+        case .untrusted, .invalid, .otherFile, .unreadable:
+            try require(!report.findings.isEmpty, "no reason is given")
         }
         try require(
             report.findings.allSatisfy { $0.code.hasPrefix("signature-") && $0.what.utf8.count < 4000 },

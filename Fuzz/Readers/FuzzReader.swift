@@ -43,6 +43,8 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case signature
     /// The start of an image.
     case imageHeader = "image-header"
+    /// A media type, another one that a crawler found, and a document, on lines.
+    case encoding
 
     /// Reads `bytes`, and checks properties that must be true for any input. The reader may refuse the input.
     ///
@@ -70,6 +72,7 @@ package enum FuzzReader: String, CaseIterable, Sendable {
             case .toolOutput: try Self.readToolOutput(bytes)
             case .signature: try Self.readSignature(bytes)
             case .imageHeader: try Self.readImageHeader(bytes)
+            case .encoding: try Self.readEncoding(bytes)
             }
         }
     }

@@ -53,7 +53,7 @@ struct SignatureProblems {
         switch part.outcome {
         case .untrusted: lower(to: .untrusted)
         case .unreadable: lower(to: .unreadable)
-        case .invalid: lower(to: .invalid)
+        case .invalid, .otherFile: lower(to: .invalid)
         case .valid, .unsigned: break
         }
     }

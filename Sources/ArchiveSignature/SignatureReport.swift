@@ -14,6 +14,8 @@ package struct SignatureReport: Sendable, Hashable, Codable {
         case untrusted
         /// Something doesn't agree: the signature proves nothing.
         case invalid
+        /// The signature is of another file, and proves nothing about this one.
+        case otherFile = "other-file"
         /// The signature can't be checked: it's damaged, or in a form that isn't supported.
         case unreadable
     }
@@ -49,7 +51,7 @@ package struct SignatureReport: Sendable, Hashable, Codable {
     }
 
     /// The result for the signature.
-    package let outcome: Outcome
+    package private(set) var outcome: Outcome
     /// The signer; `nil` if there is no signature.
     package let signer: Signer?
     /// The hash of `datapackage.json` that was signed, for example `sha256:3dd0…`. Compare it with the file's hash.
@@ -64,6 +66,25 @@ package struct SignatureReport: Sendable, Hashable, Codable {
     package let crossSigning: CrossSigning?
     /// What was found, in the order of the checks.
     package let findings: [Finding]
+}
+
+extension SignatureReport {
+    /// What the signature shows; `nil` if there is none.
+    package var code: VerificationCode? {
+        switch outcome {
+        case .unsigned: nil
+        case .valid: signer?.domain == nil ? .signedAnonymously : .signed
+        case .untrusted: .signerNotProven
+        case .invalid, .otherFile, .unreadable: .invalidSignature
+        }
+    }
+
+    /// Returns the report for a file whose `datapackage.json` isn't the one that was signed.
+    package var ofOtherFile: SignatureReport {
+        var report = self
+        if outcome == .valid || outcome == .untrusted { report.outcome = .otherFile }
+        return report
+    }
 }
 
 /// What a report says about a certificate. RFC 5280 §4.1.

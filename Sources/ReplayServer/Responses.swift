@@ -37,12 +37,15 @@ package enum Responses {
         empty(status, fields: [.location: address, .cacheControl: "no-store"])
     }
 
-    /// Returns an asset. Browsers revalidate it with every request.
+    /// Returns an asset. Browsers revalidate it with every request, unless the URL has the start of its hash as `v`.
     package static func asset(
         _ asset: Asset, policy: String, request: Request, fields: HTTPFields = HTTPFields()
     ) -> Response {
         let conditions = ConditionalRequest(ifNoneMatch: request.headers[.ifNoneMatch])
-        let fields = fields.adding([.eTag: asset.tag.description, .cacheControl: "no-cache"])
+        let isImmutable = request.uri.queryParameters["v"].map { $0.count == 16 && asset.sha256.hasPrefix($0) } ?? false
+        let fields = fields.adding([
+            .eTag: asset.tag.description, .cacheControl: isImmutable ? "max-age=31536000, immutable" : "no-cache",
+        ])
         if conditions.answer(tag: asset.tag, modifiedAt: 0, size: 0, isHead: true) == .notModified {
             return empty(.notModified, fields: fields.adding([.contentSecurityPolicy: policy]))
         }

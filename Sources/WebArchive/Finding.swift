@@ -141,9 +141,12 @@ struct FindingLog: Sendable, Hashable, Codable {
     }
 
     /// Returns the log with other locations.
-    func located(_ location: (String) -> String) -> FindingLog {
+    func located(_ location: (String) -> String) -> FindingLog { mapped { $0.with(location: location($0.location)) } }
+
+    /// Returns the log with other texts.
+    func mapped(_ finding: (Finding) -> Finding) -> FindingLog {
         var log = self
-        log.kept = kept.map { $0.with(location: location($0.location)) }
+        log.kept = kept.map(finding)
         return log
     }
 

@@ -43,6 +43,58 @@ struct OpenSSLComparisonTests {
         #expect(difference == nil)
     }
 
+    /// freetsa.org has stamped with P-384, SHA-512 and a certificate named by SHA-512 since February 2026.
+    @Test func stampsWithSHA512AreValid() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.sha512.utf8, to: "ca.cnf")
+        try folder.write("01".utf8, to: "tsserial")
+        try folder.write(SignedDigest.part("p256.sig").utf8, to: "signature.txt")
+        let root = SignedDigest(signer: "p256").certificates("timestampCert")[1]
+        try folder.write(root.utf8, to: "root.pem")
+        let key = Checkout.fixture("signatures/keys/stamp-root.key")
+        for line in [
+            "req -x509 -config ca.cnf -newkey ec -pkeyopt ec_paramgen_curve:P-384 -nodes -keyout key.pem -out stamper.pem "
+                + "-CA root.pem -CAkey \(key) -sha512 -days 2",
+            "ts -query -data signature.txt -sha512 -cert -out query",
+            "ts -reply -config ca.cnf -queryfile query -signer stamper.pem -inkey key.pem -out stamp.tsr",
+            "ts -verify -data signature.txt -in stamp.tsr -CAfile root.pem",
+        ] {
+            let arguments = line.split(separator: " ").map(String.init)
+            #expect(try await Self.accepts(arguments, in: folder), "\(line)")
+        }
+        var digest = SignedDigest(anonymous: "p256")
+        digest["timeSignature"] = try Data(contentsOf: URL(fileURLWithPath: folder.path("stamp.tsr")))
+            .base64EncodedString()
+        let report = digest.verify(now: .now)
+        #expect(report.findings == [] && report.timeStamp?.outcome == .valid)
+        digest.flipBit(of: "timeSignature", at: (Data(base64Encoded: digest["timeSignature"])?.count ?? 0) - 1)
+        #expect(digest.verify(now: .now).timeStamp?.outcome == .invalid)
+    }
+
+    /// The configuration of an authority that uses SHA-512 for everything.
+    private static let sha512 = """
+        [req]
+        distinguished_name = dn
+        prompt = no
+        x509_extensions = stamping
+        [dn]
+        CN = Test SHA-512 stamper
+        [stamping]
+        basicConstraints = CA:false
+        keyUsage = critical,digitalSignature,nonRepudiation
+        extendedKeyUsage = critical,timeStamping
+        [tsa]
+        default_tsa = stamp
+        [stamp]
+        serial = tsserial
+        signer_digest = sha512
+        default_policy = 1.3.6.1.4.1.55555.1
+        digests = sha512
+        ess_cert_id_alg = sha512
+        tsa_name = yes
+
+        """
+
     private static func weAccept(_ part: SignatureCase.Part, _ report: SignatureReport) -> Bool {
         let codes = Set(report.findings.map { String($0.code.dropFirst("signature-".count)) })
         return switch part {

@@ -32,7 +32,7 @@ struct VerificationTests {
         let findings = try test.store.details(of: before).findings
         let (store, _) = try ArchiveStore.rebuild(at: test.layout.root)
         let after = try #require(try store.archive(id: before.id))
-        #expect(after.verified?.outcome == before.verified?.outcome)
+        #expect(after.verified == before.verified)
         #expect(try store.details(of: after).findings == findings)
     }
 
@@ -54,7 +54,7 @@ struct VerificationTests {
         let now = try #require(try test.store.archive(id: archive.id))
         #expect(now.sha256 != nil && now.key != archive.key)
         #expect(now.verified != nil)
-        #expect(test.store.verifications.last(of: now)?.summary.outcome == now.verified?.outcome)
+        #expect(test.store.verifications.last(of: now)?.summary == now.verified)
     }
 
     @Test func auditQueuesOldVerifications() throws {
@@ -63,7 +63,7 @@ struct VerificationTests {
         try test.store.verifications.queueAudit(days: 1)
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext() == nil)
         let summary = VerificationSummary(
-            outcome: .verified, contents: .verified, signature: .unsigned, signer: nil,
+            code: .hashesAgree, contents: .hashesAgree, signer: nil,
             verifiedAt: Date(timeIntervalSinceNow: -90_000))
         #expect(try test.store.catalog.setVerification(summary, findings: [], key: archive.key))
         try test.store.verifications.queueAudit(days: 1)
@@ -83,7 +83,7 @@ struct VerificationTests {
         try test.store.jobs.queueVerification(of: archive)
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext()?.state == .done)
         let report = try #require(test.store.verifications.last(of: archive))
-        #expect(report.summary.outcome == .failed && report.newFindings == ["archive-unreadable"])
+        #expect(report.summary.code == .damaged && report.newFindings == ["archive-unreadable"])
         #expect(report.hasChanged)
     }
 

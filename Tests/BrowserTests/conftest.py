@@ -1,54 +1,15 @@
 """Fixtures: a server with an empty store, and browsers with new profiles. All end with the test."""
 
-import os
-import re
 import shutil
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import sync_playwright
-from xdist.scheduler.loadscope import LoadScopeScheduling
-
-pytest.register_assert_rewrite("support")
 
 from support.browser import Browser
 from support.engines import ENGINES
 from support.host import Host
-from support.places import FIXTURES, WEB_INTERFACE
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "few(*cases): the cases of engine, origin mode and replay mode that `make test` runs, which can be none")
-    config.addinivalue_line("markers", "one_chromium: all tests of the file share one run of Chromium, each with its own profile")
-
-
-def pytest_collection_modifyitems(config, items):
-    """Skips cases that only `make soak` runs (CASES=all). Each repeats a test with another engine or mode."""
-    if os.environ.get("CASES") == "all":
-        return
-    kept, left_out = [], []
-    for item in items:
-        few = item.get_closest_marker("few")
-        parts = {*item.callspec.id.split("-")} if few and hasattr(item, "callspec") else set()
-        is_kept = not few or any({*case.split()} <= parts for case in few.args)
-        (kept if is_kept else left_out).append(item)
-    items[:] = kept
-    config.hook.pytest_deselected(items=left_out)
-
-
-class Scheduling(LoadScopeScheduling):
-    """With several processes, one runs all tests of a file, and one all tests with replay ports.
-
-    A replay port depends on its archive, so two servers would compete for it.
-    """
-
-    def _split_scope(self, nodeid):
-        uses_ports = re.search("(?<![a-z])ports(?![a-z])|test_embedding", nodeid)
-        return "ports" if uses_ports else nodeid.partition("::")[0]
-
-
-def pytest_xdist_make_scheduler(config, log):
-    return Scheduling(config, log)
+from support.places import FIXTURES, HEADLESS_CHROMIUM, ORIGINS, WEB_INTERFACE
 
 
 @pytest.hookimpl(wrapper=True)
@@ -70,10 +31,16 @@ def playwright():
         yield running
 
 
+@pytest.fixture(scope="module")
+def origins():
+    """The origin mode of the servers. A file can have this fixture in both modes."""
+    return ORIGINS
+
+
 @pytest.fixture
-def host(tmp_path):
+def host(tmp_path, origins):
     """A running server with an empty store."""
-    host = Host(tmp_path)
+    host = Host(tmp_path, origins=origins)
     try:
         yield host.start()
     finally:
@@ -81,9 +48,9 @@ def host(tmp_path):
 
 
 @pytest.fixture
-def host_with_sample(tmp_path):
+def host_with_sample(tmp_path, origins):
     """A running server with Fixtures/sample.wacz in its store."""
-    host = Host(tmp_path)
+    host = Host(tmp_path, origins=origins)
     host.add(FIXTURES / "sample.wacz")
     try:
         yield host.start()
@@ -184,16 +151,16 @@ def open_browser(playwright, tmp_path):
 
 @pytest.fixture
 def browser(request, open_browser):
-    """Its own run of Chromium, or for a file marked `one_chromium`, an in-memory profile in a shared run."""
-    if request.node.get_closest_marker("one_chromium"):
+    """Its own run of Chromium, or in a file marked `one_chromium`, an in-memory profile in a shared run."""
+    if request.node.get_closest_marker("one_chromium") and not request.node.get_closest_marker("own_chromium"):
         return open_browser(among=request.getfixturevalue("shared_browser"))
     return open_browser()
 
 
 @pytest.fixture(scope="module")
 def shared_browser(playwright, tmp_path_factory):
-    """A browser for all tests of a file that don't depend on earlier state."""
-    with checked(lambda number: Browser(playwright, tmp_path_factory.mktemp("profile"))) as open_one:
+    """A browser for all tests of a file that don't depend on earlier state, or on Chromium's own windows and dialogs."""
+    with checked(lambda number: Browser(playwright, tmp_path_factory.mktemp("profile"), program=HEADLESS_CHROMIUM)) as open_one:
         yield open_one()
 
 

@@ -10,7 +10,6 @@ from support.journey import TITLE, choose_earlier_capture, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
-from test_search import wait_until_indexed
 
 pytestmark = pytest.mark.one_chromium
 
@@ -32,7 +31,7 @@ def test_states_are_seen_with_forced_colours(host, page):
     """The system replaces all colours: what's chosen, found, counted or failed still looks different."""
     host.add(FIXTURES / "sample.wacz")
     host.change("PATCH", "/api/archives/sample", {"tags": ["shore"]})
-    wait_until_indexed(host)
+    host.wait_until_indexed()
     page.emulate_media(forced_colors="active", reduced_motion="reduce")
     assert page.evaluate("matchMedia('(forced-colors: active)').matches")
     page.goto(host.home)

@@ -12,7 +12,6 @@ from support.jobs import JOB, FakeJobs
 from support.journey import TITLE
 from support.places import FIXTURES
 from support.waiting import wait_until
-from test_events import jobs_of
 
 pytestmark = pytest.mark.one_chromium
 
@@ -156,7 +155,7 @@ def test_upload_of_a_killed_server_has_only_dismiss(host, page):
         head = (f"POST /api/archives?name=cut.wacz HTTP/1.1\r\nHost: localhost:{host.port}\r\n"
                 f"Origin: {host.address}\r\nReplayhost-Token: {host.token}\r\nContent-Type: application/wacz\r\nContent-Length: 1000000\r\n\r\n")
         connection.sendall(head.encode() + b"PK" * 1000)
-        wait_until(lambda: [job for job in jobs_of(host) if job["state"] == "running"], "the upload runs")
+        wait_until(lambda: [job for job in host.jobs() if job["state"] == "running"], "the upload runs")
         host.process.kill()
     host.restart()
     page.goto(activity_of(host))
@@ -187,12 +186,12 @@ def test_all_failures_are_dismissed_at_once(host, page):
     fields = {"Origin": host.address, "Replayhost-Token": host.token, "Content-Type": "application/wacz"}
     for name in ["one", "two", "three"]:
         status, answered, _ = host.request("POST", f"/api/archives?name={name}.wacz", fields, b"no archive")
-        assert (status, int(answered["Replayhost-Job"])) == (422, jobs_of(host)[0]["id"])
+        assert (status, int(answered["Replayhost-Job"])) == (422, host.jobs()[0]["id"])
     page.goto(activity_of(host))
     expect(failures(page).get_by_role("listitem")).to_have_count(3)
     page.get_by_role("button", name="Dismiss all").click()
     expect(failures(page)).to_be_hidden()
-    wait_until(lambda: not jobs_of(host), "the server no longer lists them")
+    wait_until(lambda: not host.jobs(), "the server no longer lists them")
 
 
 @pytest.mark.parametrize("by", ["event", "list", "list before the event"])

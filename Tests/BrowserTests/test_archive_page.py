@@ -367,7 +367,7 @@ def test_collection_marks_damaged_and_unavailable_archives(host, page, tmp_path)
     expect(rows).to_have_count(3)
     expect(rows.nth(0).locator(".mark")).to_have_count(0)
     expect(rows.nth(1)).to_contain_text("Unavailable")
-    expect(rows.nth(2).locator("p")).to_have_text(re.compile(r"kB \d+ errors?.* Not all of it can be shown$"))
+    expect(rows.nth(2).locator("p")).to_have_text(re.compile(r"kB \d+ errors?.* Can't show everything$"))
     rows.nth(2).get_by_role("link", name=re.compile("error")).click()
     expect(page.get_by_role("heading", name="Issues found in this file")).to_be_visible()
     # Sums over the archives that can be read.

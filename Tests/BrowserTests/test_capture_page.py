@@ -126,6 +126,7 @@ def expect_saved_from(page, library, title, text):
     expect(fact.locator("dd")).to_have_text(text)
 
 
+@pytest.mark.own_chromium
 def test_pasted_urls_are_saved_and_replayed(capture, library, site, gate, page):
     """Two URLs in prose, for Anna: a film, which takes a while, and a PDF. Both open in the library."""
     film, guide = site.fake("held", gate=gate, title="Quay lights"), site("/guide.pdf")
@@ -162,6 +163,7 @@ def test_pasted_urls_are_saved_and_replayed(capture, library, site, gate, page):
     expect_saved_from(page, library, "guide", f"{guide} for anna")
 
 
+@pytest.mark.own_chromium
 def test_saved_files_open_in_a_tab(capture, site, page):
     """A film plays, and a PDF is shown."""
     film = site.fake("ok", title="Waves")

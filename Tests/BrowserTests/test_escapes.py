@@ -9,6 +9,7 @@ import pytest
 
 from support.outside import run_watched
 
+pytestmark = pytest.mark.needs("user namespaces")
 RUNS = Path(__file__).parent / "outside" / "runs.py"
 ENGINES = ["chromium", "firefox", "webkit"]
 # Engine, origin mode, replay mode

@@ -1,6 +1,5 @@
 """The server's events, which these tests send in its place: the library updates."""
 
-import json
 import re
 
 import pytest
@@ -69,10 +68,6 @@ def test_library_reconnects_to_a_stopped_server(host_with_sample, browser):
     host.start()
     expect(stopped).to_have_count(0)
     expect(page.get_by_role("link", name="Harbour Notebook", exact=True)).to_be_visible()
-
-
-def jobs_of(host):
-    return json.loads(host.request("GET", "/api/jobs")[2])["jobs"]
 
 
 def test_server_without_events_is_asked_once(host_with_sample, browser):

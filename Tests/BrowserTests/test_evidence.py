@@ -26,12 +26,12 @@ URL, TIME = f"{SITE}/", "20241121090000"
 # Of the index and the WARC file of the sample, as warcio reads them.
 RECORD = {"offset": 6796, "length": 1419, "file": "archive/fieldguide.example.warc.gz", "id": "<urn:uuid:f87db852-a24f-5a92-b3a5-2d951c6ca21d>"}
 PUBLISHED = Path(os.environ.get("REPLAYHOST_FIXTURES", "/absent")) / "webrecorder__py-wacz" / "tests" / "fixtures" / "valid_signed_example_1.wacz"
-published = pytest.mark.skipif(not PUBLISHED.exists(), reason="an archive signed by a domain needs REPLAYHOST_FIXTURES")
+published = pytest.mark.needs("published archives")
 
 
 def add_verified(host, path):
     identifier = host.add(path)
-    wait_until(lambda: host.archive(identifier)["verification"] != "not-yet-verified", f"{identifier} is verified")
+    wait_until(lambda: host.archive(identifier)["verification"] != "not-verified", f"{identifier} is verified")
     return identifier
 
 
@@ -51,11 +51,11 @@ def sha256(path):
 def test_report_of_a_page_states_its_evidence(host, page):
     add_verified(host, FIXTURES / "sample.wacz")
     sheet = open_report(host, page, "sample", URL, TIME)
-    for text in [URL, "Undamaged, but not signed. This doesn't prove who made the file, or that the web servers sent these pages.",
+    for text in [URL, "The contents match the hashes in the file, but it isn't signed. This doesn't prove who made it, or that the web servers sent these pages.",
             "Title in this library", "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
             sha256(FIXTURES / "sample.wacz"), RECORD["id"], f"at byte offset {RECORD['offset']}, {RECORD['length']} bytes long", RECORD["file"],
             "This file isn't signed. Nothing shows who made it.", "31 of 31 are the records that the index names",
-            "They don't show who made it: a person who changes a file can also change its hashes."]:
+            "It isn't signed, so nothing shows who made it: a person who changes a file can also change its hashes."]:
         expect(sheet).to_contain_text(text)
     open_report(host, page, "sample", URL, "20240101")
     expect(sheet).to_contain_text("3 May 2024, 10:15:00 UTC")
@@ -69,7 +69,7 @@ def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
     add_verified(host, FIXTURES / "damaged" / "index-past-the-end.wacz")
     sheet = open_report(host, page, "index-past-the-end")
     affected = sheet.get_by_role("region", name="What is affected")
-    expect(sheet.get_by_role("region", name="In short")).to_contain_text("Undamaged, but parts of it can't be shown.")
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text("What could be checked matches its hashes, but some captures can't be shown.")
     expect(affected.locator(".url").first).to_contain_text("leaf.example")
     assert ".." not in sheet.inner_text().replace("…", "")
 
@@ -108,7 +108,7 @@ def test_report_of_a_member_and_of_a_collection(host, page):
     for name in ["sample.wacz", "no-pages.wacz"]:
         expect(sheet).to_contain_text(sha256(FIXTURES / name))
     sheet.get_by_role("link", name=TITLE).click()
-    expect(sheet).to_contain_text("They don't show who made it")
+    expect(sheet).to_contain_text("It isn't signed, so nothing shows who made it")
 
 
 def test_citations_are_copied(host, page):
@@ -313,7 +313,7 @@ def test_script_trusts_only_what_it_is_told_to(tmp_path):
 
 def test_report_leads_to_a_verification_that_is_missing(host_with_sample, page):
     host = host_with_sample
-    before = {name: value for name, value in host.archive("sample").items() if not name.startswith("verification")} | {"verification": "not-yet-verified"}
+    before = {name: value for name, value in host.archive("sample").items() if not name.startswith("verification")} | {"verification": "not-verified"}
     page.route("**/api/archives/sample", lambda route: route.fulfill(json=before))
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report")
     page.get_by_role("link", name="Verify it").click()

@@ -129,6 +129,34 @@ def test_missing_requirement(host, page, tmp_path):
     expect(page.get_by_role("heading", name="Library")).to_be_visible()
 
 
+def test_content_in_another_archive(host, page, tmp_path):
+    """The required file has changed since: it's found by its name and the digest of the capture."""
+    seen = {}
+    first = page_of(f"{SITE}/", "Home", time="2020-01-02T00:00:00Z")
+    base = write_captures(tmp_path / "base.wacz", "Base", [first], seen)
+    again = {"url": f"{SITE}/", "time": TIME, "revisitOf": first[0]["time"]}
+    path = write_captures(tmp_path / "reef.wacz", "Reef", [(again, b"")], seen)
+    name_requirement(path, "base.wacz", "ab" * 32)
+    host.add(base)
+    host.add(path)
+    viewer = open_url(host, page, f"{SITE}/")
+    incomplete = reason(page, "incomplete")
+    expect(incomplete).to_contain_text(f"The capture of 21 November 2024 is incomplete without {SITE}/ of 2 January 2020")
+    offer = incomplete.locator(".together-offer")
+    expect(offer).to_contain_text("Base has a capture that states the same digest. "
+        "It has the same name as the required file “base.wacz”, but other bytes.")
+    offer.get_by_role("button", name="Replay together").click()
+    expect(viewer.read("h1")).to_have_text("Home")
+
+    # The archive's issues lead to the same collection.
+    page.goto(f"{host.home}/?archive=/archives/reef.wacz#view=details")
+    issue = page.locator('[data-cause="other-archive"]')
+    expect(issue).to_contain_text("1 capture is incomplete without another archive")
+    issue.get_by_role("button", name="Replay together").click()
+    expect(viewer.read("h1")).to_have_text("Home")
+    assert len(host.collection_ids()) == 1
+
+
 def name_requirement(path, filename, sha256):
     with zipfile.ZipFile(path) as before:
         files = {name: before.read(name) for name in before.namelist()}

@@ -1,12 +1,16 @@
 """Saving an archive, or a part of it, from its page; and WARC files that are added in the browser."""
 
 import io
+import json
+import re
 import zipfile
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from support.archives import write_captures
 from support.expecting import expect
 from support.journey import expect_species, open_tab
 from support.places import FIXTURES
@@ -14,6 +18,7 @@ from support.viewer import Viewer
 
 pytestmark = pytest.mark.one_chromium
 SPECIES = "https://fieldguide.example/species/"
+TIDES = "https://tides.example/"
 
 
 def choose(page, name):
@@ -50,6 +55,64 @@ def test_saved_page_replays_alone(host, page, tmp_path):
     host.run("remove", "sample", "--yes")
     page.goto(f"{host.home}/?archive=/archives/sample-page.wacz#url={SPECIES}")
     expect_species(Viewer(page))
+
+
+def three_captures(path):
+    """A page and a picture with three captures each. The first is the main page."""
+    times = [f"{year}-01-01T00:00:00Z" for year in (2020, 2021, 2022)]
+    pages = [({"url": TIDES, "time": time}, f"<!doctype html><title>Tides of {time[:4]}</title><h1>Text {time[:4]}</h1>".encode()) for time in times]
+    pictures = [({"url": f"{TIDES}map.svg", "time": time, "file": "map.svg"}, f"<svg xmlns='http://www.w3.org/2000/svg'><!-- {time[:4]} --></svg>".encode()) for time in times]
+    return write_captures(path, "Tides", pages + pictures)
+
+
+def body_of(path):
+    """The title of an archive of one page, and the page's HTML."""
+    with zipfile.ZipFile(path) as package:
+        records = ArchiveIterator(io.BytesIO(package.read("archive/data.warc.gz")))
+        return json.loads(package.read("datapackage.json"))["title"], [record.content_stream().read() for record in records if record.rec_type == "response"]
+
+
+def test_the_capture_that_is_shown_is_saved_and_named(host, page, tmp_path):
+    """Of three captures of a page, the viewer shows the middle one."""
+    host.add(three_captures(tmp_path / "tides.wacz"))
+    archive = f"{host.home}/?archive=/archives/tides.wacz"
+    page.goto(f"{archive}#url={TIDES}&ts=20210101000000")
+    expect(Viewer(page).read("h1")).to_have_text("Text 2021")
+    # The copy that is printed is of this frame.
+    for click in [page.get_by_role("button", name="Export this page…").click, lambda: choose(page, "Export page…")]:
+        click()
+        expect(page.get_by_label("URL of the page")).to_have_value(TIDES)
+        expect(page.get_by_label("Captured", exact=True)).to_have_value("20210101000000")
+        path = saved(page, page.get_by_role("button", name="Export page").click, tmp_path)
+        assert path.name == "Tides of 2021.wacz"
+        assert body_of(path) == ("Tides of 2021", [b"<!doctype html><title>Tides of 2021</title><h1>Text 2021</h1>"])
+        expect(page.get_by_text("captured 1 January 2021, 00:00:00 UTC")).to_be_visible()
+    # Another one can be chosen, and the latest is proposed for another URL.
+    choose(page, "Export page…")
+    page.get_by_label("Captured", exact=True).select_option("20200101000000")
+    assert saved(page, page.get_by_role("button", name="Export page").click, tmp_path).name == "Tides of 2020.wacz"
+    choose(page, "Export page…")
+    page.get_by_label("URL of the page").fill(f"{TIDES}map.svg")
+    expect(page.get_by_label("Captured", exact=True)).to_have_value("20220101000000")
+    page.keyboard.press("Escape")
+    # Lists.
+    page.goto(f"{archive}#view=urls&q={TIDES}")
+    for year in (2020, 2021, 2022):
+        row = page.get_by_role("row").filter(has_text="html").filter(has_text=str(year))
+        file = saved(page, row.get_by_role("link", name="Download").click, tmp_path)
+        assert file.read_text() == f"<!doctype html><title>Tides of {year}</title><h1>Text {year}</h1>"
+    # The report. The archive's picture is that of its main page.
+    details = {**host.archive("tides"), "thumbnail": "/api/archives/tides/thumbnail"}
+    page.route("**/api/archives/tides", lambda route: route.fulfill(json=details))
+    page.route("**/api/archives/tides/thumbnail", lambda route: route.fulfill(path=FIXTURES / "site" / "media" / "anemone.png"))
+    for year in (2020, 2021):
+        page.goto(f"{archive}#view=report&page={TIDES}&ts={year}0101000000")
+        sheet = page.get_by_role("article")
+        expect(sheet).to_contain_text(f"Tides of {year}")
+        expect(sheet).to_contain_text(f"1 January {year}, 00:00:00 UTC")
+        expect(sheet).to_have_attribute("aria-busy", "false")
+        assert re.findall("Tides of (202.)", sheet.inner_text()) == [str(year)]
+        expect(sheet.locator("figure")).to_have_count(1 if year == 2020 else 0)
 
 
 def test_every_kind_is_saved(host, browser, tmp_path):

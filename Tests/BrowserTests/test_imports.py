@@ -10,7 +10,6 @@ from support.journey import TITLE, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
-from test_events import jobs_of
 
 pytestmark = pytest.mark.one_chromium
 
@@ -30,7 +29,7 @@ def choose(page, *files):
 
 
 def failed_jobs_of(host):
-    return [job for job in jobs_of(host) if job["state"] == "failed"]
+    return [job for job in host.jobs() if job["state"] == "failed"]
 
 
 def hold_uploads(page):
@@ -112,7 +111,7 @@ def test_failed_file_is_dismissed_with_its_job(host, browser, tmp_path):
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Couldn't add “holiday.wacz”")
     assert alert.inner_text().count("holiday.wacz") == 1
-    wait_until(lambda: jobs_of(host), "the server lists the failed job")
+    wait_until(lambda: host.jobs(), "the server lists the failed job")
     progress(page).get_by_role("button", name="Dismiss").click()
     expect(progress(page)).to_be_hidden()
     wait_until(lambda: not failed_jobs_of(host), "the server no longer lists it")
@@ -192,7 +191,7 @@ def test_cut_upload_can_be_added_again(host, browser, tmp_path):
         "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 2_000_000})
     choose(page, large, FIXTURES / "second.wacz")
     expect(progress(page)).to_contain_text("Adding 1 of 2 files")
-    wait_until(lambda: [job for job in jobs_of(host) if job["state"] == "running"], "the upload runs")
+    wait_until(lambda: [job for job in host.jobs() if job["state"] == "running"], "the upload runs")
     wait_until(lambda: progress(page).get_by_role("progressbar").evaluate("bar => bar.value > 0 && bar.value < 1"), "some of it was sent")
     expect_loaded(page)
     host.process.kill()

@@ -10,6 +10,7 @@ import pytest
 from support.outside import run_watched
 
 FILE = Path(__file__).parent / "isolated" / "runs.py"
+pytestmark = pytest.mark.needs("user namespaces")
 RUNS = {"ordinary": 1, "profile_alone": 1, "replayed": 2}
 
 

@@ -13,7 +13,7 @@ from support.browser import Browser
 from support.expecting import expect
 from support.host import Host
 from support.journey import SITE, TITLE, expect_home
-from support.places import FIXTURES, ORIGINS
+from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
 from support.website import WebSite
@@ -22,8 +22,13 @@ ATTACKS = (Path(__file__).parent / "support" / "attacks.js").read_text(encoding=
 
 
 MODES = ["lookups", "ranges"]
-# `make test` runs these with each kind of origin, in one of the modes.
-in_one_mode = pytest.mark.few("ranges" if ORIGINS == "ports" else "lookups")
+# `make test` runs these in each origin mode, and in one of the replay modes.
+in_one_mode = pytest.mark.few("names lookups", "ports ranges")
+
+
+@pytest.fixture(scope="module", params=[pytest.param("auto", id="names"), "ports"])
+def origins(request):
+    return request.param
 
 
 def open_archive(page, host, identifier, mode):
@@ -40,15 +45,16 @@ class TwoTabs:
 
 
 @pytest.fixture(scope="module", params=MODES)
-def two_tabs(request, playwright, shared_browser, tmp_path_factory):
+def two_tabs(request, playwright, tmp_path_factory, origins):
     """sample.wacz and second.wacz, with captures of the same URLs, open in two tabs, in each replay mode.
 
     No attack changes the library, so all start from the same two tabs.
     """
-    host = Host(tmp_path_factory.mktemp("two-tabs"))
+    folder = tmp_path_factory.mktemp("two-tabs")
+    host = Host(folder, origins=origins)
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
-    browser = Browser(playwright, None, among=shared_browser)
+    browser = Browser(playwright, folder / "profile")
     try:
         host.start()
         first = open_archive(browser.page, host, "sample", request.param)
@@ -167,8 +173,15 @@ def test_another_site_cannot_read_or_change_the_library(host_with_sample, browse
         other.close()
 
 
-READ_FIELDS = """<script>fetch("data.json").then((answer) => {
-    document.body.dataset.fields = JSON.stringify(Object.fromEntries(answer.headers));
+READ_FIELDS = """<script>fetch("data.json").then(({ headers }) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", "data.json");
+    request.onload = () => {
+        const all = request.getAllResponseHeaders().split("\\r\\n").find((line) => line.startsWith("link: "));
+        document.body.dataset.links = JSON.stringify([headers.get("Link"), request.getResponseHeader("Link"), all.slice(6)]);
+        document.body.dataset.fields = JSON.stringify(Object.fromEntries(headers));
+    };
+    request.send();
 });</script>"""
 
 
@@ -177,9 +190,10 @@ READ_FIELDS = """<script>fetch("data.json").then((answer) => {
 def test_scripts_read_the_fields_of_a_site_but_not_its_policies(host, browser, tmp_path, mode):
     """The same in both replay modes."""
     site = "https://fields.example"
-    acting = ["Connection-Allowlist", "NEL", "Report-To", "Reporting-Endpoints", "Link", "Set-Login", "X-SourceMap",
+    acting = ["Connection-Allowlist", "NEL", "Report-To", "Reporting-Endpoints", "Set-Login", "X-SourceMap",
         "Access-Control-Allow-Origin", "Speculation-Rules", "A-Field-Of-Next-Year"]
-    fields = [*((name, "evil") for name in acting), ("X-Total-Count", "7"), ("RateLimit-Limit", "9")]
+    link = '<https://fields.example/data.json?page=2>; rel="next", <https://other.example>; rel="preconnect"'
+    fields = [*((name, "evil") for name in acting), ("X-Total-Count", "7"), ("RateLimit-Limit", "9"), ("Link", link)]
     host.add(write_captures(tmp_path / "fields.wacz", "Fields", [
         ({"url": f"{site}/"}, f"<!doctype html><title>Fields</title><body>{READ_FIELDS}".encode()),
         ({"url": f"{site}/data.json", "type": "application/json", "fields": fields}, b"{}"),
@@ -189,7 +203,9 @@ def test_scripts_read_the_fields_of_a_site_but_not_its_policies(host, browser, t
     read = json.loads(viewer.read("body").get_attribute("data-fields"))
     assert (read["content-type"], read["x-total-count"], read["ratelimit-limit"]) == ("application/json", "7", "9")
     assert read["connection-allowlist"] == "(response-origin);redirects=allow"
-    assert {name for name in read if "evil" in read[name] or name.lower() in ["link", "nel"]} == set()
+    assert {name for name in read if "evil" in read[name] or name.lower() == "nel"} == set()
+    # Under its own name, a browser would connect.
+    assert [read["link"], *json.loads(viewer.read("body").get_attribute("data-links"))] == [link] * 4
 
 
 @in_one_mode

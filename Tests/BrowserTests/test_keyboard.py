@@ -9,7 +9,6 @@ from support.journey import SITE, TITLE
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
-from test_search import wait_until_indexed
 
 pytestmark = pytest.mark.one_chromium
 
@@ -64,7 +63,7 @@ def test_everything_by_keyboard(host, page):
     expect_loaded(page)
     expect(page.get_by_role("link", name=OTHER, exact=True)).to_be_visible()
     import_a_file(page)
-    search_and_open_a_hit(wait_until_indexed(host), page)
+    search_and_open_a_hit(host.wait_until_indexed(), page)
     filter_and_select_archives(host, page)
     remove_an_archive(host, page)
     open_tabs_and_pages(page)
@@ -121,7 +120,7 @@ def search_and_open_a_hit(host, page):
     expect_page_focused(page)
     press(page, "F6")
     expect(viewer.address).to_be_focused()
-    for name in ["Print this page", "Reload this page", "Forward", "Back"]:
+    for name in ["Export this page…", "Print this page", "Reload this page", "Forward", "Back"]:
         press(page, "Shift+Tab")
         expect(focus(page)).to_have_accessible_name(name)
     press(page, "Enter")
@@ -219,7 +218,7 @@ def open_tabs_and_pages(page):
     expect(page.locator("iframe[title='Archived page']")).to_be_focused()
     press(page, "F6")
     expect(Viewer(page).address).to_be_focused()
-    press(page, *["Shift+Tab"] * 5)
+    press(page, *["Shift+Tab"] * 6)
     expect(focus(page)).to_have_accessible_name(TITLE)
     press(page, "Enter")
     expect(page.get_by_role("link", name="Pages 10", exact=True)).to_have_attribute("aria-current", "page")
@@ -238,10 +237,10 @@ def edit_and_look_at_what_a_mark_means(host, page):
     expect(page.get_by_role("textbox", name="Title", exact=True)).to_be_focused()
     press(page, "Escape")
     expect_heading(page, "Shore walks")
-    mark = page.get_by_role("button", name="Undamaged, not signed", exact=True)
+    mark = page.get_by_role("button", name="Hashes agree", exact=True)
     wait_until(lambda: "verificationSummary" in host.archive("sample"), "the archive is verified")
     page.reload()
-    tab_to(page, "button", "Undamaged, not signed")
+    tab_to(page, "button", "Hashes agree")
     press(page, "Enter")
     expect(page.get_by_role("group", name="What this mark means")).to_be_visible()
     press(page, "Tab")

@@ -12,7 +12,6 @@ import pytest
 from support.archives import write_captures
 from support.expecting import expect
 from support.host import Host
-from test_search import wait_until_indexed
 
 pytestmark = pytest.mark.one_chromium
 
@@ -30,7 +29,7 @@ def shore(tmp_path_factory):
     host = Host(folder)
     host.add(write_captures(folder / "shore.wacz", "Shore", pages + pictures))
     try:
-        yield wait_until_indexed(host.start())
+        yield host.start().wait_until_indexed()
     finally:
         host.stop()
 

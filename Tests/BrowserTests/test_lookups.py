@@ -260,12 +260,16 @@ def test_fuzzy_match_is_shown_with_its_own_url(odd_archive, page, mode):
     viewer.follow("/tide?_=1732180000001")
     expect(viewer.read("#own")).to_have_text("Low water at six.")
     expect(viewer.address).to_have_value(captured)
-    expect(page.locator(".hint-bar")).to_be_hidden()
+    hint = page.locator(".hint-bar")
+    said = "This URL wasn't captured: {}. A capture of a similar URL is shown.".format
+    expect(hint).to_have_text(said(f"{EXAMPLE}/tide?_=1732180000001"))
     page.get_by_role("button", name="Back", exact=True).click()
     expect(viewer.read("h1")).to_have_text("Odd")
+    expect(hint).to_be_hidden()
     viewer.open_url("page.example/tide?_=5")
     expect(viewer.read("#own")).to_have_text("Low water at six.")
     expect(viewer.address).to_have_value(captured)
+    expect(hint).to_have_text(said("https://page.example/tide?_=5"))
 
 
 @pytest.mark.few("lookups")

@@ -14,7 +14,6 @@ from playwright.sync_api import Error
 
 from support.expecting import expect
 from support.journey import OLD_TEXTS, SITE, TITLE, expect_home, expect_species, journey, open_page_from_library, open_tab
-from support.no_network import is_without_network
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
@@ -71,12 +70,9 @@ def test_journey_from_the_home_address(host_with_sample, page):
     journey(page, host_with_sample.home)
 
 
-@pytest.mark.skipif(is_without_network(), reason="this is the run without a network")
+@pytest.mark.needs("user namespaces")
 def test_journey_in_an_empty_network_namespace():
     """The same with only a loopback interface."""
-    probe = subprocess.run(["unshare", "-rn", "true"], capture_output=True, timeout=30)
-    if probe.returncode != 0:
-        pytest.skip("this system doesn't allow network namespaces (unshare -rn)")
     run = subprocess.run(
         ["unshare", "-rn", sys.executable, "-m", "support.no_network", __file__,
             "-k", "test_journey_from_the_home_address", "-p", "no:cacheprovider"],

@@ -10,10 +10,10 @@ from support.archives import write_archive, write_captures
 from support.expecting import expect
 from support.host import Host
 from support.journey import TITLE
+from support.marks import MARKS, STATUS, address
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
-from test_search import wait_until_indexed
 
 PAGE = "https://words.example/"
 SEARCH = 'limpet strasse "sea star" claw* 東京 สวัสดี -barnacle title:crab site:words.example after:2019'
@@ -64,17 +64,6 @@ EXPECTED = """() => {
     look(document, 0, 0);
     return found;
 }"""
-MARKS = """() => {
-    const frame = document.querySelector("iframe[name=___wb_replay_top_frame]").getBoundingClientRect();
-    return [...document.querySelectorAll(".marks .mark")].map((one) => one.getBoundingClientRect())
-        .map(({ left, top, right, bottom }) => [left - frame.left, top - frame.top, right - frame.left, bottom - frame.top]);
-}"""
-STATUS = "(text) => document.querySelector('.marks-status').innerText === text"
-
-
-def address(host, archive, url, words, mode=""):
-    chosen = f"&replay={mode}" if mode else ""
-    return f"{host.home}/?archive=/archives/{archive}.wacz{chosen}#url={quote(url, safe='')}&ts=20241121090000&words={quote(words, safe='')}"
 
 
 def differences(expected, marks):
@@ -138,7 +127,7 @@ def library(tmp_path_factory):
     host.add(write_archive(folder / "long.wacz", "Long", {"https://long.example/": LONG, "https://long.example/other": OTHER,
         "https://long.example/none": NONE}))
     try:
-        yield wait_until_indexed(host.start())
+        yield host.start().wait_until_indexed()
     finally:
         host.stop()
 
@@ -158,7 +147,7 @@ def expect_in_view(viewer, selector):
     wait_until(lambda: viewer.read(selector).evaluate(inside), f"{selector} is in view")
 
     # Read at once, because marks are redrawn while the page scrolls.
-    current = "() => document.querySelector('.mark.current')?.getBoundingClientRect().top ?? null"
+    current = "() => document.querySelector('.word-mark.current')?.getBoundingClientRect().top ?? null"
 
     def is_over():
         top, paragraph = viewer.page.evaluate(current), viewer.read(selector).bounding_box()
@@ -185,7 +174,7 @@ def test_buttons_lead_from_mark_to_mark(library, page):
     expect_in_view(viewer, "#first")
     page.get_by_role("button", name="Turn marks off", exact=True).click()
     expect(page.locator(".marks-bar")).to_be_hidden()
-    expect(page.locator(".mark")).to_have_count(0)
+    expect(page.locator(".word-mark")).to_have_count(0)
     assert "words=" not in page.url
     page.reload()
     expect(viewer.read("#first")).to_be_attached()
@@ -269,7 +258,7 @@ def test_a_hit_opens_with_its_words(library, page):
     hit.click()
     expect(page.locator(".marks-bar")).to_contain_text("Words: limpet, teeth")
     expect(status(page)).to_have_text(re.compile(r"^1 of \d+$"))
-    assert page.locator(".mark").count() >= 2
+    assert page.locator(".word-mark").count() >= 2
     page.go_back()
     expect(hit).to_be_visible()
 
@@ -290,7 +279,7 @@ def test_text_file(library, page, tmp_path):
         ({"url": "https://plain.example/a.txt", "type": "text/plain"}, b"A limpet.\n" * 3)]))
     page.goto(address(library, "plain", "https://plain.example/a.txt", "limpet"))
     expect(status(page)).to_have_text("1 of 3")
-    expect(page.locator(".mark")).to_have_count(3)
+    expect(page.locator(".word-mark")).to_have_count(3)
 
 
 def test_many_words(library, page, tmp_path):
@@ -300,7 +289,7 @@ def test_many_words(library, page, tmp_path):
     expect(status(page)).to_have_text("1 of 1,000+")
     page.get_by_role("button", name="Previous marked word", exact=True).click()
     expect(status(page)).to_have_text("1,000 of 1,000+")
-    expect(page.locator(".mark.current")).to_have_count(1)
+    expect(page.locator(".word-mark.current")).to_have_count(1)
 
 
 def test_large_text(library, page, tmp_path):
@@ -314,7 +303,7 @@ def test_large_text(library, page, tmp_path):
     }""")
     page.goto(address(library, "large", "https://large.example/", "limpet"))
     expect(status(page)).to_have_text("1 of 1")
-    expect(page.locator(".mark.current")).to_have_count(1)
+    expect(page.locator(".word-mark.current")).to_have_count(1)
     parts = page.evaluate("() => parts")
     assert max(parts) <= 1 << 16 and sum(parts) >= len(line) * 30_000
     scrolled = Viewer(page).archived_frame.evaluate("() => [scrollY, document.documentElement.scrollHeight - innerHeight]")

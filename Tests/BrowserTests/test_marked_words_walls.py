@@ -12,8 +12,8 @@ import pytest
 
 from support.archives import write_archive
 from support.host import Host
+from support.marks import MARKS, STATUS, address
 from support.waiting import wait_until
-from test_marked_words import MARKS, STATUS, address
 
 SPY = (Path(__file__).parent / "support" / "words_spy.js").read_text(encoding="utf-8")
 URL = "https://hostile.example/"
@@ -60,7 +60,7 @@ def open_hostile(engine, host, url, mode):
     engine.wait_for("() => document.querySelector('.marks-bar').hidden", what="the marks are off")
     engine.run("(words) => { location.hash += `&words=${encodeURIComponent(words)}`; }", words)
     engine.wait_for(STATUS, "1 of 1", what="the word is marked again")
-    engine.wait_for("() => document.querySelectorAll('.mark').length === 1", what="the mark is drawn")
+    engine.wait_for("() => document.querySelectorAll('.word-mark').length === 1", what="the mark is drawn")
     engine.click('[aria-label="Next marked word"]')
     engine.click('[aria-label="Previous marked word"]')
     count = engine.run_in_page(LOOKS)

@@ -1,13 +1,13 @@
 """Tables of inputs and results for functions of the web app. All run in one empty library."""
 
 import re
+from collections import defaultdict
 
 import pytest
 
 from support.browser import Browser
 from support.host import Host
 from support.modules import APP, closure, keys, later, message_files, modules, text
-from support.places import WEB_INTERFACE
 
 CALL = """async ([path, name, rows, messages]) => {
     await Promise.all(messages.map((file) => import(`/app/messages/en/${file}`)));
@@ -263,18 +263,16 @@ def test_a_module_loads_with_its_messages(entry):
     assert {name: lacking for name, lacking in missing.items() if lacking} == {}
 
 
-def test_the_first_view_of_the_library_is_small():
-    """The scripts that load before its first rows: at most 90 kB (design: budget)."""
-    scripts = {APP / "core/theme.js", APP / "core/set-archive-url.js"} | closure(APP / "main.js") | closure(APP / "library/library.js")
-    assert sum(path.stat().st_size for path in scripts) <= 90_000
-
-
-def test_the_first_view_of_the_library_loads_at_once():
-    """index.html names the modules that it imports, so that no level of imports waits for another."""
-    page = text(WEB_INTERFACE / "index.html")
-    named = re.findall(r'<link rel="modulepreload" href="/([^"]+)">', page)
-    modules = (closure(APP / "main.js") | closure(APP / "library/library.js")) - {APP / "main.js"}
-    assert named == sorted(str(path.relative_to(WEB_INTERFACE)) for path in modules)
+def test_views_style_nothing_of_each_other():
+    """A style sheet stays when another view is shown, so that none may have a selector of another view."""
+    places = defaultdict(set)
+    for path in sorted(APP.glob("*/*.css")):
+        for selectors in re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", text(path), flags=re.DOTALL)):
+            for selector in selectors.split(","):
+                places[" ".join(selector.split())].add(path.parent.name)
+    views = {path.parent.name for path in APP.glob("*/*.css")} - {"core"}
+    shared = {selector: found for selector, found in places.items() if len(found & views) > 1 and not selector.startswith("@")}
+    assert places and not shared
 
 
 def test_urls_keep_the_replay_mode(library):

@@ -19,17 +19,6 @@ pytestmark = pytest.mark.one_chromium
 HOSTILE = '<img src=x onerror="document.title=\'attacked\'">'
 
 
-def wait_until_indexed(host):
-    """Waits until all archives can be searched."""
-    def is_complete():
-        status, _, body = host.request("GET", "/api/search?q=&limit=1")
-        assert status == 200, body
-        coverage = json.loads(body)["coverage"]
-        return coverage["pending"] == 0 and coverage["complete"] == len(host.ids())
-    wait_until(is_complete, "all archives are indexed")
-    return host
-
-
 def captured(url, time, title, text, lang="en"):
     html = f"<!doctype html><html lang={lang}><title>{title}</title><body><h1>{title}</h1><p>{text}</p>"
     return {"url": url, "time": time}, html.encode()
@@ -55,7 +44,7 @@ def library(tmp_path_factory):
         "https://hostile.example/": f"<title>{HOSTILE.replace('<', '&lt;')}\u202e gnp.exe</title>"
         f"<p>zebrafish {HOSTILE.replace('<', '&lt;')} \u202egnirts \u2066end"}))
     try:
-        yield wait_until_indexed(host.start())
+        yield host.start().wait_until_indexed()
     finally:
         host.stop()
 

@@ -8,7 +8,6 @@ from support.archives import write_archive
 from support.expecting import expect, expect_loaded
 from support.viewer import Viewer
 from support.waiting import wait_until
-from test_search import wait_until_indexed
 
 pytestmark = pytest.mark.one_chromium
 
@@ -21,7 +20,7 @@ def lamp_host(host, tmp_path):
         URL + name: f"<!doctype html><title>Lamp {name}</title><h1>Lamp {name}</h1><p>An oil lamp, and lampword{name}."
         for name in ["one", "two"]}))
     wait_until(lambda: "verificationSummary" in host.archive("lamp"), "the archive is verified")
-    return wait_until_indexed(host)
+    return host.wait_until_indexed()
 
 
 @pytest.fixture
@@ -97,7 +96,7 @@ def test_search_is_repeated(lamp_host, page):
 def test_more_results_are_repeated(host, tmp_path, page):
     host.add(write_archive(tmp_path / "lamp.wacz", "Lamps", {
         f"{URL}{number}": f"<!doctype html><title>Lamp {number}</title><p>A lampword {number}." for number in range(25)}))
-    wait_until_indexed(host)
+    host.wait_until_indexed()
     page.goto(f"{host.home}/#search=lampword")
     hits = page.locator(".hits > li")
     expect(hits).to_have_count(20)

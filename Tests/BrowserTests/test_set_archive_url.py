@@ -9,7 +9,7 @@ from playwright.sync_api import Error
 
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
-from support.places import FIXTURES
+from support.places import APP_SCRIPT, FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
 
@@ -76,7 +76,7 @@ def test_function_exists_before_any_module(host_with_sample, page):
     """Called before the first module loads, it resolves when the page is shown."""
     released = threading.Event()
     held = []
-    page.route("**/app/main.js", lambda route: route.continue_() if released.is_set() else held.append(route))
+    page.route(APP_SCRIPT, lambda route: route.continue_() if released.is_set() else held.append(route))
     page.goto(f"{host_with_sample.home}/", wait_until="commit")
     wait_until(lambda: page.evaluate("typeof window.setArchiveURL === 'function'"), "the function exists")
     wait_until(lambda: held, "the first module is requested")

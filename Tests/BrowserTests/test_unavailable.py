@@ -78,7 +78,7 @@ def test_changed_and_missing_archives_have_their_own_messages(volume, page):
     volume.change()
     os.remove(host.store / "files" / f"{host.archive(lost)['sha256']}.wacz")
     page.goto(host.home)
-    page.get_by_role("button", name="Changed", exact=True).click()
+    page.get_by_role("button", name="Changed since it was checked", exact=True).click()
     expect(page.get_by_text("This file has changed since you added it.")).to_be_visible()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Missing", exact=True).click()

@@ -28,13 +28,13 @@ def test_new_archive_is_verified(host, page):
     open_page(host, page, "sample")
     field = page.get_by_role("combobox", name="Search this archive")
     field.fill("typed")
-    expect(section(page)).to_contain_text("This file is undamaged: everything in it that has a hash agrees.")
+    expect(section(page)).to_contain_text("Everything in this file that has a hash matches it.")
     expect(section(page)).to_contain_text("It isn't signed, so nothing shows who made it.")
     expect(section(page)).to_contain_text("31 of 31 are the records that the index names")
     expect(field).to_have_value("typed")
     page.get_by_text("What this does and doesn't prove").click()
     expect(section(page)).to_contain_text("a person who changes a file can also change its hashes")
-    expect(page.get_by_role("button", name="Undamaged, not signed")).to_be_visible()
+    expect(page.get_by_role("button", name="Hashes agree")).to_be_visible()
 
 
 def damage(host):
@@ -77,8 +77,8 @@ def test_records_that_differ_as_packed_are_no_damage(host, page, tmp_path):
     path.write_bytes(head.encode() + block + b"\r\n\r\n")
     host.add(path)
     open_page(host, page, "reef")
-    expect(section(page)).to_contain_text("The file is as it was made. 1 record doesn't match the digests written in it "
-        "(changed before, or computed wrongly).")
+    expect(section(page)).to_contain_text("The files that have a hash match it. 1 record doesn't match the digests written in it "
+        "(changed, or computed wrongly).")
     expect(page.get_by_role("region", name="Issues found in this file")).to_contain_text("https://reef.example/")
     facts = page.get_by_role("region", name="About")
     expect(facts).to_contain_text(re.compile(r"CreatedAt the import of reef\.warc, with replayhost \d"))
@@ -95,11 +95,11 @@ def test_archive_that_may_be_an_attack_is_not_called_undamaged(host, page, tmp_p
         package.writestr("../evil", b"x")
     host.add(path)
     open_page(host, page, "odd")
-    expect(section(page)).to_contain_text("The file is as it was made, but its ZIP is made in a way that may be an attack.")
+    expect(section(page)).to_contain_text("Nothing disagrees with its hashes, but the ZIP is made in a way that may be an attack.")
     expect(section(page)).not_to_contain_text("ndamaged")
     page.goto(host.home)
     expect(page.get_by_role("button", name="May be an attack")).to_be_visible()
-    expect(page.get_by_text("Undamaged")).to_have_count(0)
+    expect(page.get_by_text("Hashes agree")).to_have_count(0)
 
 
 def held(page, routes):

@@ -242,9 +242,9 @@ def show_report(host, page, folder):
 def show_what_a_mark_proves(host, page, folder):
     """With a long name of a signer, beside the time of a capture."""
     host.add(FIXTURES / "sample.wacz")
-    summary = {"outcome": "verified", "contents": "verified", "state": "undamaged", "signature": "valid",
+    summary = {"code": "signed", "contents": "hashes-agree",
         "signer": "archive.signing-service.example.org", "verifiedAt": "2026-01-02T03:04:05Z"}
-    details = {**host.archive("sample"), "verification": "verified", "verificationSummary": summary}
+    details = {**host.archive("sample"), "verification": "signed", "verificationSummary": summary}
     page.route("**/api/archives/sample", lambda route: route.fulfill(json=details))
     page.goto(f"{host.home}/?archive=/archives/sample.wacz")
     expect_home(Viewer(page))

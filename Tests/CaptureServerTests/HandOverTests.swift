@@ -2,6 +2,7 @@ import ArchiveStore
 import CaptureAPI
 import Foundation
 import Logging
+import Synchronization
 import TestSupport
 import Testing
 
@@ -109,6 +110,30 @@ struct HandOverTests {
         _ = try await test.queue.reserveName(row.downloadID, "1_film.mp4") { _ in true }
         try await handOver().run(row, files)
         try await expectDone(row.downloadID)
+    }
+
+    /// The log moves from the session to the stored logs when the download has ended.
+    @Test func logIsCompleteWhileItMoves() async throws {
+        let (row, _) = try await session()
+        let folder = layout.session(row.sessionID)
+        for _ in 0..<200 {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data("a line\n".utf8).write(to: URL(fileURLWithPath: folder + "/log.txt"))
+            let moves = Atomic(false)
+            let reads = Atomic(0)
+            async let lines = onThread { [logs] in
+                var lines: Set<[String]> = []
+                repeat {
+                    lines.insert(try logs.page(row, offset: 0, limit: 10).lines)
+                    reads.add(1, ordering: .relaxed)
+                } while !moves.load(ordering: .relaxed)
+                return lines
+            }
+            try await onThread { try waitUntil { reads.load(ordering: .relaxed) > 0 } }
+            handOver().sweep(row)
+            moves.store(true, ordering: .relaxed)
+            #expect(try await lines == [["a line"]])
+        }
     }
 
     @Test func logsAreCompressedAsZstandard() async throws {

@@ -1,16 +1,14 @@
 """The capture server under test: one store, one downloads folder, and fake tools."""
 
 import hashlib
-import http.client
 import json
 import os
-import select
 import signal
 import subprocess
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from support.host import die_with_parent
+from support.host import Server
 from support.places import BINARY, CHECKOUT, WEB_INTERFACE
 from support.waiting import wait_until
 from website import SITES
@@ -23,18 +21,16 @@ ENDED = ("completed", "failed", "cancelled", "aborted_by_system")
 FAST_RETRIES = ("--retry-delays", "0,0,0")
 
 
-class CaptureHost:
-    """A server that a test can kill and start again. The first start chooses a free port, which it keeps; `port = None` or
-    `downloads = None` before it leaves the choice to the configuration."""
+class CaptureHost(Server):
+    """A server that a test can kill and start again. `port = None` or `downloads = None` before the first start leaves the
+    choice to the configuration."""
 
     def __init__(self, folder, tools, *options, store=None, downloads=None):
         self.folder = Path(folder)
+        super().__init__(self.folder / "capture.log")
         self.store = Path(store or self.folder / "store")
         self.downloads = Path(downloads or self.folder / "Downloads")
-        self.log = self.folder / "capture.log"
         self.tools, self.options = tools, options
-        self.port = 0
-        self.process = None
         # What comes before the command of the server, such as one that enters a network namespace.
         self.prefix = []
         # No name server is asked.
@@ -57,17 +53,8 @@ class CaptureHost:
             *(["--downloads", self.downloads] if self.downloads else []),
             *([] if self.port is None else ["--port", str(self.port)]), "--no-library", "--json", *self.names, *self.options]
         self.allow(*SITES)
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=log, env=self.environment(**environment), cwd=self.folder,
-                start_new_session=True, preexec_fn=die_with_parent)
-        ready, _, _ = select.select([self.process.stdout], [], [], SECONDS)
-        line = self.process.stdout.readline() if ready else b""
-        if not line:
-            self.stop()
-            raise AssertionError(f"the server did not start: {self.log.read_text(errors='replace')}")
-        self.started = json.loads(line)
-        self.port = int(self.started["address"].rsplit(":", 1)[1])
+        self.started = self.launch(
+            command, env=self.environment(**environment), cwd=self.folder, start_new_session=True)
         return self
 
     def allow(self, *sites):
@@ -90,21 +77,6 @@ class CaptureHost:
         """What the administrator's programs on this computer send."""
         return json.loads((self.store / "capture" / "capture.json").read_text(encoding="utf-8"))["token"]
 
-    def stop(self):
-        if not self.process:
-            return None
-        process, self.process = self.process, None
-        process.terminate()
-        try:
-            process.wait(SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(SECONDS)
-            raise AssertionError(f"the server did not stop in {SECONDS} s") from None
-        finally:
-            process.stdout.close()
-        return process.returncode
-
     def kill_9(self):
         process, self.process = self.process, None
         process.kill()
@@ -117,10 +89,6 @@ class CaptureHost:
         code = process.wait(SECONDS)
         process.stdout.close()
         return code
-
-    def restart(self):
-        self.stop()
-        return self.start()
 
     def __enter__(self):
         return self.start() if self.process is None else self
@@ -148,25 +116,6 @@ class CaptureHost:
         return {hit["archive"] for hit in self.replayhost("search", words, "--limit", 100)}
 
     # Requests
-
-    def connection(self, seconds):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
-
-    def request(self, method, path, headers=None, body=None, host=None, seconds=60):
-        """One raw request. Returns the status, the header fields and the body."""
-        connection = self.connection(seconds)
-        try:
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            fields = {"Host": host or f"localhost:{self.port}", **(headers or {})}
-            if body is not None:
-                fields.setdefault("Content-Length", str(len(body)))
-            for name, value in fields.items():
-                connection.putheader(name, value)
-            connection.endheaders(body)
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-        finally:
-            connection.close()
 
     def call(self, method, path, value=None, headers=None):
         """A request whose answer is JSON. Returns the status and the value."""

@@ -4,15 +4,10 @@ import shutil
 
 import pytest
 
-pytest.register_assert_rewrite("capture_host", "decoders", "described")
-
 from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
 from pages import PageSite
 from website import Website
-
-# The others have a pytest.ini of their own. `real` needs yt-dlp and ffmpeg, `soak` ffmpeg and minutes, `live` published archives, `ways` root.
-collect_ignore = ["fakes", "live", "real", "soak", "ways"]
 
 
 @pytest.fixture(scope="session", autouse=True)

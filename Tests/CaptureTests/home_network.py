@@ -12,9 +12,7 @@ import ssl
 import subprocess
 from urllib.parse import urlsplit
 
-from ways.network import CLEANER, Namespace, Network, what_is_missing
-
-__all__ = ["HomeNetwork", "what_is_missing"]
+from ways.network import CLEANER, Namespace, Network
 
 PLACES = ("server", "phone", "internet")
 SERVER, SERVER_OUTSIDE = "192.168.50.1", "198.51.100.1"

@@ -3,21 +3,14 @@
 import ctypes.util
 import gzip
 import os
-import shutil
 import struct
 import subprocess
 import zlib
 from ctypes import CDLL, byref, c_int, c_size_t, create_string_buffer
 
 import website
+from support.needs import BUBBLEWRAP, CHROMIUM
 
-CHROMIUM = shutil.which(os.environ.get("CHROMIUM", "chromium"))
-# Where it can make namespaces
-BUBBLEWRAP = shutil.which("bwrap")
-if BUBBLEWRAP and subprocess.run(
-        [BUBBLEWRAP, "--unshare-user", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "true"], capture_output=True,
-        check=False).returncode != 0:
-    BUBBLEWRAP = None
 ROOT = """#!/bin/sh
 # Chromium's sandbox doesn't work for root.
 PATH=/usr/bin:/bin exec bwrap --unshare-user --uid 1000 --gid 1000 --bind / / --dev-bind /dev /dev -- {chromium} "$@"
@@ -38,7 +31,7 @@ def give_chromium(tools, has_walls=False, arguments=""):
     script = ROOT if os.geteuid() == 0 and not has_walls else USER
     tools.write("chromium", script.format(chromium=f"{CHROMIUM} {arguments}".strip()))
     if has_walls:
-        tools.write("bwrap", USER.format(chromium=shutil.which("bwrap")))
+        tools.write("bwrap", USER.format(chromium=BUBBLEWRAP))
         # The fake needs files that aren't there inside.
         tools.write("yt-dlp", UNSUPPORTED)
 

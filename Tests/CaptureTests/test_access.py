@@ -12,11 +12,11 @@ import ssl
 import subprocess
 
 import pytest
-from home_network import SERVER, SERVER_OUTSIDE, request, what_is_missing
+from home_network import SERVER, SERVER_OUTSIDE, request
 from home_server import OPEN, Home, household, share, wait_until
 from support.places import BINARY
 
-pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+pytestmark = pytest.mark.needs("network namespaces")
 
 
 @pytest.fixture(scope="module")

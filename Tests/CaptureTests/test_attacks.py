@@ -13,10 +13,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from home_network import SERVER, request, what_is_missing
+from home_network import SERVER, request
 from home_server import Home, household, share, wait_until
 
-pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+pytestmark = pytest.mark.needs("network namespaces")
 SCHEMES = pytest.mark.parametrize("scheme", ["http", "https"])
 # No answer has any of these in it.
 SECRETS = [b"root:x:0", b"SQLite format 3", b"PRIVATE KEY", b"ssl:\n", b"swift-tools-version"]

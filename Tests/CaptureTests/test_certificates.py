@@ -8,11 +8,11 @@ import subprocess
 
 import pytest
 from capture_host import SECONDS
-from home_network import SERVER, what_is_missing
+from home_network import SERVER
 from home_server import Home
+from support.needs import CHROMIUM
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(bool(what_is_missing()), reason=f"needs {what_is_missing()}")
+pytestmark = pytest.mark.needs("network namespaces")
 # ERR_CERT_AUTHORITY_INVALID
 REFUSED = "net_error -202"
 URL = f"https://{SERVER}:8443"
@@ -56,7 +56,7 @@ def other_root(tmp_path_factory):
     return folder / "root.pem"
 
 
-@pytest.mark.skipif(not (CHROMIUM and shutil.which("certutil")), reason="needs Chromium and certutil")
+@pytest.mark.needs("Chromium", "certutil")
 def test_chromium_trusts_the_installed_root_only(home, other_root, tmp_path):
     page, log = in_chromium(home, tmp_path / "trusting", [home.root])
     assert "/capture/main.js" in page and REFUSED not in log, (page[:2000], log)

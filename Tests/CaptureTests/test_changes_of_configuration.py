@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from capture_host import ENDED
-from home_network import SERVER, request, what_is_missing
+from home_network import SERVER, request
 from home_server import OPEN, Home, share, wait_until
 from website import SITES, Website
 
-pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+pytestmark = pytest.mark.needs("network namespaces")
 LISTENING = "0A"
 HOUSEHOLD = "a-key-for-the-household-1234567890"
 # Half of these would close the network, and let everyone at home save one URL in an hour.

@@ -1,6 +1,5 @@
 """Pages that want too much, or never end. Each ends in time, as a partial archive or with a message."""
 
-import os
 import signal
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from capture_host import end
 from page_hosts import expect_valid, make_host, save
 from support.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
-soak = pytest.mark.skipif(os.environ.get("CASES") != "all", reason="`make soak` runs it")
+pytestmark = pytest.mark.needs("Chromium")
+soak = pytest.mark.few()
 
 SECONDS, BYTES, EXCHANGES = 12, 60_000_000, 60
 

@@ -198,9 +198,7 @@ def small_disk(tmp_path):
     """A file system of 400 MB."""
     place = tmp_path / "disk"
     place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=400m", "none", str(place)]
-    if os.geteuid() != 0 or subprocess.run(command, capture_output=True).returncode != 0:
-        pytest.skip("this user can't mount file systems")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m", "none", str(place)], check=True)
     yield place
     subprocess.run(["umount", "-l", str(place)], capture_output=True)
 

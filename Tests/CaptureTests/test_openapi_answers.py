@@ -6,7 +6,7 @@ import pytest
 from capture_host import SECONDS, CaptureHost
 from described import DESCRIPTION, ERROR, UNKNOWN, administrator, ask, check_request, check_response, problems, strict
 from fake_tools import FakeTools
-from home_network import SERVER, request, what_is_missing
+from home_network import SERVER, request
 from home_server import Home
 from support.host import Host
 from support.places import WEB_INTERFACE
@@ -261,7 +261,7 @@ def test_pages_and_this_document(shared):
     assert head["Location"] == "/docs"
 
 
-@pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+@pytest.mark.needs("network namespaces")
 def test_answers_in_a_network(tmp_path):
     """A device is set up, and connects by TLS."""
     home = Home(tmp_path)

@@ -4,7 +4,6 @@ A URL is first requested by curl, which finds out whether it's a document. Then 
 the two differently, as sites do for which curl isn't a browser.
 """
 
-import os
 import threading
 
 import contents
@@ -15,9 +14,9 @@ import tls_site
 import website
 from page_hosts import make_host, save
 
-pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+pytestmark = pytest.mark.needs("Chromium")
 
-soak = pytest.mark.skipif(os.environ.get("CASES") != "all", reason="`make soak` runs it")
+soak = pytest.mark.few()
 
 SECONDS = 3
 # Without a second attempt

@@ -9,7 +9,7 @@ import pages
 import pytest
 from page_hosts import expect_valid, make_host, save
 
-pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+pytestmark = pytest.mark.needs("Chromium")
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,16 @@ from types import SimpleNamespace
 import media_content
 import pages
 import pytest
-from home_network import SERVER, request, what_is_missing
+from home_network import SERVER, request
 from home_server import Home, wait_until
 from pages import PageSite
+from support.needs import lacking
 from support.places import BINARY
 
-pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+pytestmark = pytest.mark.needs("network namespaces")
 # The sandbox of Chromium doesn't work for root, who is needed for the network.
-CAN_SAVE_PAGES = bool(pages.CHROMIUM and pages.BUBBLEWRAP)
-needs_pages = pytest.mark.skipif(not CAN_SAVE_PAGES, reason="pages need Chromium, and bubblewrap for root")
+PAGES_NEED = ("Chromium", "bubblewrap")
+needs_pages = pytest.mark.needs(*PAGES_NEED)
 LAMPS = ("<h1>Two lamps on the mole</h1><img src=/img/lamp.png>", "Lamps")
 BASE = f"https://{SERVER}:8443"
 
@@ -64,8 +65,9 @@ def job(tmp_path_factory):
     folder = tmp_path_factory.mktemp("phone")
     home = Home(folder, "downloads:\n  max_concurrent: 2\n")
     site = home.network.server.run(PageSite)
+    can_save_pages = not any(map(lacking, PAGES_NEED))
     try:
-        if CAN_SAVE_PAGES:
+        if can_save_pages:
             pages.give_chromium(home.host.tools)
         home.start()
         made = {name: set_up(home, name) for name in ("ana", "ben")}
@@ -73,7 +75,7 @@ def job(tmp_path_factory):
         wait_until(lambda: answers(ana), "the server listens")
         assert ana.install_certificate() == made["ana"]["fp"].replace(":", "").lower()
         urls = {"film": site.fake("ok", title="The ferry at dusk")}
-        if CAN_SAVE_PAGES:
+        if can_save_pages:
             urls["page"] = site.make("lamps", LAMPS[0], title=LAMPS[1])
         shared = {name: share(ana, url) for name, url in urls.items()}
         rows = {name: wait_for(ana, identifier) for name, identifier in shared.items()}

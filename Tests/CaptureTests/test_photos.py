@@ -2,12 +2,11 @@
 
 import zipfile
 
-import pages
 import pytest
 from fakes.gallery_dl import image
 from page_hosts import Saved, expect_valid, make_host
 
-pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+pytestmark = pytest.mark.needs("Chromium")
 
 
 def with_gallery_dl(folder, **options):

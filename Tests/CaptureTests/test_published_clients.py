@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import decoders
 import pytest
 from capture_host import SECONDS
-from home_network import SERVER, what_is_missing
+from home_network import SERVER
 from home_server import OPEN, Home, wait_until
 
-pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+pytestmark = pytest.mark.needs("network namespaces")
 SCHEMES = pytest.mark.parametrize("scheme", ["http", "https"])
 PREFIXES = pytest.mark.parametrize("prefix", ["", "/api/v1"], ids=["bare", "api-v1"])
 UNKNOWN = "550e8400-e29b-41d4-a716-446655440000"

@@ -1,11 +1,10 @@
 """Archives are seen to replay: what their rows say, and media with their pages."""
 
-import pages
 import pytest
 import website
 from page_hosts import expect_valid, make_host, save
 
-pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+pytestmark = pytest.mark.needs("Chromium")
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import subprocess
 import threading
 
 import pytest
-from home_network import SERVER, what_is_missing
+from home_network import SERVER
 from home_server import household, share, wait_until
 
-pytestmark = pytest.mark.skipif(what_is_missing() is not None, reason=str(what_is_missing()))
+pytestmark = pytest.mark.needs("network namespaces")
 # As many connections as one address may have, and as all may have together. docs/network.md
 OF_ONE, OF_ALL = 32, 256
 ADDRESSES = [f"192.168.50.{number}" for number in range(100, 100 + OF_ALL // OF_ONE + 1)]

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from capture_host import FAST_RETRIES, CaptureHost, wait_until
 from fake_tools import FakeTools
-from pages import BUBBLEWRAP
+from support.needs import BUBBLEWRAP
 
-needs_bubblewrap = pytest.mark.skipif(not BUBBLEWRAP, reason="bubblewrap can't make namespaces here")
+needs_bubblewrap = pytest.mark.needs("bubblewrap")
 PYTHON = "/usr/bin/python3"
 MARK = "FOUND "
 

@@ -28,6 +28,20 @@ struct ExportCommandTests {
         #expect(file.errors == "error: sample.wacz/none: creating the folder failed (Not a directory)\n")
     }
 
+    @Test func pageIsSavedAsOfItsTime() async throws {
+        let store = try await CommandStore.withSample()
+        let records = ["2020", "2021", "2022"].map {
+            RecordedArchive.Record("http://a.example/", "<title>In \($0)</title>", timestamp: "\($0)0101000000")
+        }
+        try store.folder.write(RecordedArchive(records).bytes(), to: "times.wacz")
+        #expect(try await store.run("import", "times.wacz").code == 0)
+        for (options, year) in [(["--at", "20210601"], "2021"), (["--at", "20200301"], "2020"), ([], "2022")] {
+            let result = try await store.run(["export", "times", "--page", "http://a.example/"] + options)
+            #expect(result.output.hasPrefix("times: saved In \(year).wacz (1 page, 1 capture, "), "\(result.errors)")
+            #expect(result.output.hasSuffix("\n  http://a.example/, captured \(year)-01-01T00:00:00Z\n"))
+        }
+    }
+
     @Test(arguments: [[], ["--repaired"], ["--page", "https://fieldguide.example/"]])
     func fileIsSavedUnderARelativeName(options: [String]) async throws {
         let store = try await CommandStore.withSample()

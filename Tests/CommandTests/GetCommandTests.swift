@@ -31,10 +31,28 @@ struct GetCommandTests {
         #expect(try await store.run("get", "http://a.example/", "--quiet").errors.isEmpty)
     }
 
+    /// The first lines of records, and what is printed.
+    @Test(arguments: [
+        ("HTTP/1.1 0 No Content\r\nX-Own: 1", "HTTP/1.1 0 No Content\nX-Own: 1\n"), ("", "Content-Type: text/plain\n"),
+    ])
+    func unknownStatusIsCalledUnknown(_ head: String, _ printed: String) async throws {
+        let store = try CommandStore()
+        let record = RecordedArchive.Record("http://a.example/", "x").with {
+            ($0.head, $0.index) = (head, "\"mime\":\"text/plain\"")
+            if head.isEmpty { ($0.type, $0.fields) = ("resource", ["Content-Type: text/plain"]) }
+        }
+        try store.folder.write(RecordedArchive([record]).bytes(), to: "one.wacz")
+        _ = try await store.run("import", "one.wacz")
+        let answer = try await store.run("get", "http://a.example/", "--head")
+        #expect(answer.output == printed)
+        #expect(answer.errors == "one: http://a.example/, 20240102030405, status unknown\n")
+        #expect(try await !store.run("get", "http://a.example/", "--json").output.contains("status"))
+    }
+
     @Test func headAndRecordAreAsArchived() async throws {
         let store = try await store()
         let head = try await store.run("get", "http://a.example/", "--head")
-        #expect(head.output == "HTTP 200 Reason\nContent-Type: text/html\nX-Own: 1\n")
+        #expect(head.output == "HTTP/1.1 200 Reason\nContent-Type: text/html\nX-Own: 1\n")
         let record = try await store.run("get", "http://a.example/", "--record")
         #expect(record.output.hasPrefix("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n"))
         #expect(

@@ -33,8 +33,7 @@ struct SearchCommandTests {
         #expect(
             Set(hit.keys) == [
                 "archive", "archiveTitle", "originalName", "url", "timestamp", "title", "snippet", "type", "captures",
-                "years",
-                "verification",
+                "years", "verification", "verificationSummary",
             ])
         #expect(hit["captures"] as? Int == 1)
         #expect(hit["years"] as? [Int] == [2024])

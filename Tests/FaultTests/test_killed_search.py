@@ -56,7 +56,7 @@ def test_search_agrees_with_a_new_index_after_any_kill(store, tmp_path):
     paths = [archive(tmp_path, name, word) for name, word in (("one", "reef"), ("two", "reef"), ("three", "tide"))]
     store.run_checked("import", *paths)
     killed = 0
-    for _ in range(KILLS):
+    for number in range(KILLS):
         work = chooser.choice(["index", "index", "remove", "replace"])
         name = chooser.choice(["one", "two", "three"])
         if work == "index":
@@ -66,7 +66,8 @@ def test_search_agrees_with_a_new_index_after_any_kill(store, tmp_path):
         elif work == "remove":
             process = store.start("remove", name, "--yes")
         else:
-            process = store.start("import", archive(tmp_path, "other", chooser.choice(["reef", "kelp"])), "--replace", name)
+            # No two are the same file, which the library would refuse when the killed import goes on.
+            process = store.start("import", archive(tmp_path, f"other-{number}", chooser.choice(["reef", "kelp"])), "--replace", name)
         # Any instant may come: the program may also have ended.
         time.sleep(chooser.random() * 0.8)
         process.send_signal(signal.SIGKILL)

@@ -18,8 +18,7 @@ from program import SECONDS
 from support.places import BINARY, CHECKOUT, FIXTURES
 from support.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root can be several users (setpriv)")
+pytestmark = pytest.mark.needs("root", "setpriv")
 
 OWNER, NOBODY, ROOT = 1234, pwd.getpwnam("nobody").pw_uid, 0
 PAGE = "https://fieldguide.example/"

@@ -1,7 +1,6 @@
 """The text of PDFs is read in the sandbox that the system has, and not without one unless that is allowed."""
 
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -13,10 +12,7 @@ from packed import Package, Record
 from program import SECONDS, Result
 from support.places import BINARY, WEB_INTERFACE
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"),
-        reason="the sandboxes are for Linux on x86-64 and ARM64"),
-    pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext isn't installed (poppler-utils)")]
+pytestmark = pytest.mark.needs("Linux on x86-64 or ARM64", "pdftotext")
 
 LACKING = Path(__file__).parent / "lacking.py"
 NOBODY = 65534
@@ -76,10 +72,8 @@ class Library:
         return next(check["what"] for check in checks if check["name"] == "PDFs")
 
 
-@pytest.fixture(params=[0, NOBODY], ids=["root", "user"])
+@pytest.fixture(params=[pytest.param(0, marks=pytest.mark.needs("root")), NOBODY], ids=["root", "user"])
 def library(request):
-    if os.geteuid() not in (0, request.param) and request.param == 0:
-        pytest.skip("only root can run the program as root")
     # Not below pytest's folders: each start of pytest closes them to other users.
     folder = Path(tempfile.mkdtemp(prefix="replayhost-pdf-"))
     folder.chmod(0o755)
@@ -90,13 +84,11 @@ def library(request):
 
 
 @pytest.mark.parametrize("lacking, sandbox", [
-    ((), "Landlock and seccomp"), (("namespaces",), "Landlock and seccomp"), (("landlock",), "bubblewrap")])
+    pytest.param((), "Landlock and seccomp", marks=pytest.mark.needs("Landlock")),
+    pytest.param(("namespaces",), "Landlock and seccomp", marks=pytest.mark.needs("Landlock")),
+    pytest.param(("landlock",), "bubblewrap", marks=pytest.mark.needs("bubblewrap"))])
 def test_pdfs_are_read_in_the_sandbox_that_works(library, lacking, sandbox):
     found = library.sandbox(lacking)
-    if sandbox not in found and not lacking:
-        pytest.skip("this kernel lacks Landlock")
-    if sandbox == "bubblewrap" and shutil.which("bwrap") is None:
-        pytest.skip("bubblewrap isn't installed")
     assert found == f"{shutil.which('pdftotext')} runs in a sandbox ({sandbox})"
     library.index(lacking=lacking)
     assert library.found() == ["https://reef.example/a.pdf"]

@@ -32,10 +32,11 @@ RECORDS = [HOME, REQUEST, CORAL, REVISIT]
 
 
 def verify(store, path):
-    """Returns the exit code, the result, and the codes of errors and warnings with their places."""
+    """Returns the exit code, the result with its code, and the codes of errors and warnings with their places."""
     run = store.run("verify", "--json", path)
     assert len(run.lines()) == 1, run.errors
-    result = run.lines()[0]["report"]["result"]
+    report = run.lines()[0]["report"]
+    result = report["result"] | {"code": report["summary"]["code"]}
     found = {(finding["severity"], finding["code"]): finding["location"] for finding in result["findings"]
         if finding["severity"] != "notice"}
     return run.code, result, found
@@ -76,7 +77,7 @@ def other_stated_hash(data):
 @pytest.mark.parametrize("is_gzipped", [False, True], ids=["plain", "gzip"])
 def test_intact_file_is_verified(store, tmp_path, is_gzipped):
     code, result, found = verify(store, Package(RECORDS, is_gzipped=is_gzipped).write(tmp_path / "a.wacz"))
-    assert (code, result["outcome"], found) == (0, "verified", {})
+    assert (code, result["code"], found) == (0, "hashes-agree", {})
     assert result["files"] == {"checked": 3, "failed": 0, "without": 0}
     assert result["dataPackage"] == {"checked": 1, "failed": 0, "without": 0}
     assert result["records"] == {"checked": 4, "failed": 0, "without": 0}
@@ -89,68 +90,68 @@ PLACE = sum(len(record.bytes()) for record in RECORDS[:2])
 WARC = f"archive/data.warc byte {PLACE}"
 
 
-@pytest.mark.parametrize(("package", "outcome", "findings"), [
+@pytest.mark.parametrize(("package", "result_code", "findings"), [
     # Records
-    pytest.param(Package(RECORDS, change_warc=at(b"<h1>Coral")), "incomplete", {("warning", "block-digest"): WARC}, id="body"),
-    pytest.param(Package([HOME, REQUEST, Record(CORAL.url, CORAL.body, digest=sha1)], change_warc=at(b"<h1>Coral")), "incomplete",
+    pytest.param(Package(RECORDS, change_warc=at(b"<h1>Coral")), "records-differ", {("warning", "block-digest"): WARC}, id="body"),
+    pytest.param(Package([HOME, REQUEST, Record(CORAL.url, CORAL.body, digest=sha1)], change_warc=at(b"<h1>Coral")), "records-differ",
         {("warning", "block-digest"): WARC}, id="body-sha1"),
-    pytest.param(Package(RECORDS, change_warc=at(b"HTTP/1.1 200 OK", 10)), "incomplete", {("warning", "block-digest"): None}, id="head"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, payload=b"other")]), "incomplete", {("warning", "payload-digest"): None},
+    pytest.param(Package(RECORDS, change_warc=at(b"HTTP/1.1 200 OK", 10)), "records-differ", {("warning", "block-digest"): None}, id="head"),
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, payload=b"other")]), "records-differ", {("warning", "payload-digest"): None},
         id="payload-digest"),
-    pytest.param(Package(RECORDS, change_warc=at(b"<h1>Coral"), change_packed=in_place("datapackage.json", at(b"1.1.1"))), "failed",
+    pytest.param(Package(RECORDS, change_warc=at(b"<h1>Coral"), change_packed=in_place("datapackage.json", at(b"1.1.1"))), "damaged",
         {("error", "block-digest"): WARC, ("error", "package-hash"): "datapackage.json"}, id="body-and-description"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, headers={"Content-Length": "999999"})]), "failed",
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, headers={"Content-Length": "999999"})]), "unreplayable",
         {("error", "warc-damaged"): None}, id="record-too-long"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, digest=sha1)]), "verified", {}, id="sha1"),
-    pytest.param(Package([HOME, Record(CORAL.url, b"text", kind="resource", head="", mime="text/plain")]), "verified", {},
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, digest=sha1)]), "hashes-agree", {}, id="sha1"),
+    pytest.param(Package([HOME, Record(CORAL.url, b"text", kind="resource", head="", mime="text/plain")]), "hashes-agree", {},
         id="resource"),
     # Files in the package
-    pytest.param(Package(RECORDS, change_packed=in_place("archive/data.warc", at(b"<h1>Coral"))), "failed",
+    pytest.param(Package(RECORDS, change_packed=in_place("archive/data.warc", at(b"<h1>Coral"))), "damaged",
         {("error", "resource-hash"): WARC}, id="warc-after-its-hash"),
-    pytest.param(Package(RECORDS, change_packed=in_place("pages/pages.jsonl", at(b"All"))), "failed",
+    pytest.param(Package(RECORDS, change_packed=in_place("pages/pages.jsonl", at(b"All"))), "damaged",
         {("error", "resource-hash"): "pages/pages.jsonl"}, id="pages-after-their-hash"),
     pytest.param(Package(RECORDS, change_packed=in_place("indexes/index.cdx", lambda data: data.replace(b'"200"', b'"404"', 1))),
-        "failed", {("error", "resource-hash"): "indexes/index.cdx"}, id="index-after-its-hash"),
-    pytest.param(Package(RECORDS, change_packed=in_place("datapackage.json", at(b"1.1.1"))), "failed",
+        "damaged", {("error", "resource-hash"): "indexes/index.cdx"}, id="index-after-its-hash"),
+    pytest.param(Package(RECORDS, change_packed=in_place("datapackage.json", at(b"1.1.1"))), "damaged",
         {("error", "package-hash"): "datapackage.json"}, id="description-after-its-hash"),
-    pytest.param(Package(RECORDS, change_zip=without_crc), "failed",
+    pytest.param(Package(RECORDS, change_zip=without_crc), "damaged",
         {("error", "resource-hash"): WARC}, id="crc"),
-    pytest.param(Package(RECORDS, change_packed=in_place("indexes/index.cdx", at(b'"offset"', 13))), "failed",
+    pytest.param(Package(RECORDS, change_packed=in_place("indexes/index.cdx", at(b'"offset"', 13))), "damaged",
         {("error", "resource-hash"): None}, id="offset-after-its-hash"),
-    pytest.param(Package(RECORDS, change_zip=other_stated_hash), "failed",
+    pytest.param(Package(RECORDS, change_zip=other_stated_hash), "damaged",
         {("error", "crc-differs"): "datapackage-digest.json"}, id="digest-file"),
-    pytest.param(Package(RECORDS, change_zip=lambda data: changed(data, data.index(b"PK\x03\x04") + 10)), "verified",
+    pytest.param(Package(RECORDS, change_zip=lambda data: changed(data, data.index(b"PK\x03\x04") + 10)), "hashes-agree",
         {("warning", "zip-headers-differ"): "archive/data.warc"}, id="local-header"),
-    pytest.param(Package(RECORDS, change_description=without_hashes), "incomplete", {}, id="no-hashes"),
-    pytest.param(Package(RECORDS, change_description=with_file(path="pages/more.jsonl", hash="sha256:" + "0" * 64)), "incomplete",
+    pytest.param(Package(RECORDS, change_description=without_hashes), "partly", {}, id="no-hashes"),
+    pytest.param(Package(RECORDS, change_description=with_file(path="pages/more.jsonl", hash="sha256:" + "0" * 64)), "partly",
         {("warning", "resource-missing"): "pages/more.jsonl"}, id="listed-file-missing"),
-    pytest.param(Package(RECORDS, change_digest=lambda _: None), "verified", {}, id="no-digest-file"),
+    pytest.param(Package(RECORDS, change_digest=lambda _: None), "hashes-agree", {}, id="no-digest-file"),
     # The index
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"offset": "0", "length": str(len(HOME.bytes()))})]), "failed",
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"offset": "0", "length": str(len(HOME.bytes()))})]), "unreplayable",
         {("error", "index-other-record"): "indexes/index.cdx line 2", ("warning", "record-unindexed"): None}, id="other-record"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"timestamp": "20240102030406"})]), "failed",
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"timestamp": "20240102030406"})]), "unreplayable",
         {("error", "index-other-record"): "indexes/index.cdx line 2"}, id="other-time"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"offset": "7"})]), "failed",
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"offset": "7"})]), "unreplayable",
         {("error", "index-no-record"): "indexes/index.cdx line 2", ("warning", "record-unindexed"): None}, id="no-record"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"length": "300"})]), "failed",
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line={"length": "300"})]), "unreplayable",
         {("error", "index-short-length"): "indexes/index.cdx line 2"}, id="short-length"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line=None)]), "verified",
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, line=None)]), "hashes-agree",
         {("warning", "record-unindexed"): f"archive/data.warc byte {len(HOME.bytes())}"}, id="unindexed"),
-    pytest.param(Package([HOME, Record(f"{SITE}/Coral?b=1&a=2", CORAL.body, line={"url": f"{SITE}:443/coral?b=1&a=2"})]), "verified",
+    pytest.param(Package([HOME, Record(f"{SITE}/Coral?b=1&a=2", CORAL.body, line={"url": f"{SITE}:443/coral?b=1&a=2"})]), "hashes-agree",
         {}, id="other-spelling"),
     # Pages and revisits
-    pytest.param(Package(RECORDS, pages=[{"url": f"{SITE}/lost", "ts": HOME.time}]), "verified",
+    pytest.param(Package(RECORDS, pages=[{"url": f"{SITE}/lost", "ts": HOME.time}]), "hashes-agree",
         {("warning", "page-uncaptured"): "pages/pages.jsonl"}, id="page"),
-    pytest.param(Package([HOME, DANGLING]), "failed", {("error", "revisit-unresolved"): "indexes/index.cdx line 2"}, id="revisit"),
-    pytest.param(Package([HOME, Record(**{**vars(DANGLING), "line": {**DANGLING.line, "mime": "text/html"}})]), "failed",
-        {("error", "revisit-unresolved"): "indexes/index.cdx line 2"}, id="unmarked-revisit"),
+    pytest.param(Package([HOME, DANGLING]), "partly", {("warning", "revisit-unresolved"): "indexes/index.cdx line 2"}, id="revisit"),
+    pytest.param(Package([HOME, Record(**{**vars(DANGLING), "line": {**DANGLING.line, "mime": "text/html"}})]), "partly",
+        {("warning", "revisit-unresolved"): "indexes/index.cdx line 2"}, id="unmarked-revisit"),
 ])
-def test_damage_is_found(store, tmp_path, package, outcome, findings):
+def test_damage_is_found(store, tmp_path, package, result_code, findings):
     code, result, found = verify(store, package.write(tmp_path / "a.wacz"))
     assert found.keys() == findings.keys(), found
     assert {key: place for key, place in found.items() if findings[key]} == {key: place for key, place in findings.items() if place}
-    assert result["outcome"] == outcome
-    assert code == (4 if outcome == "failed" else 0)
+    assert result["code"] == result_code
+    assert code == (4 if result_code in ("damaged", "unreplayable") else 0)
 
 
 def test_changed_byte_is_one_issue_with_the_url(store, tmp_path):
@@ -166,7 +167,7 @@ def test_changed_byte_is_one_issue_with_the_url(store, tmp_path):
     assert result["records"] == {"checked": 3, "failed": 0, "without": 0}
     assert result["unreadableRecords"] == 1
     text = store.run("verify", tmp_path / "a.wacz").output
-    assert "failed: damaged or changed: 1 error\n" in text
+    assert "a.wacz: Damaged or changed: the file was damaged or changed after it was made: 1 error\n" in text
     assert "3 of 4 WARC records match their digests, 1 unreadable\n" in text
 
 
@@ -194,7 +195,7 @@ PACKED_CHUNKS = f"{len(PACKED):x}\r\n".encode() + PACKED + b"\r\n0\r\n\r\n"
 def test_digests_of_encoded_and_decoded_payloads_are_recognized(store, tmp_path, record, digests, is_gzipped):
     path = Package([HOME, record], is_gzipped=is_gzipped).write(tmp_path / "a.wacz")
     code, result, found = verify(store, path)
-    assert (code, result["outcome"], found) == (0, "verified", {})
+    assert (code, result["code"], found) == (0, "hashes-agree", {})
     assert result["records"] == {"checked": 2, "failed": 0, "without": 0}
     assert tuple(result["payloadDigests"][name] for name in ("withTransferCoding", "withoutTransferCoding", "decoded")) == digests
     assert ("1 payload digest is of the body" in store.run("verify", path).output) == any(digests)
@@ -211,18 +212,18 @@ def test_records_that_differ_as_packed_are_no_damage(store, tmp_path):
     urls = [finding["urls"] for finding in result["findings"] if finding["code"] == "payload-digest"]
     assert urls == [[f"{SITE}/{number}"] for number in range(7)]
     text = store.run("verify", path).output
-    assert ("a.wacz: incomplete: as it was packed; 7 records don't match the digests written in them (changed before packing, or "
-        "computed wrongly)\n") in text
+    assert ("a.wacz: Records differ: the files that have a hash match it, but 7 records don't match the digests written in them "
+        "(changed, or computed wrongly)\n") in text
     store.run_checked("import", path)
     assert store.run("verify", "a").code == 0
     summary = store.run_checked("info", "a", "--json").lines()[0]["verificationSummary"]
-    assert (summary["contents"], summary["state"]) == ("incomplete", "digestsDiffer")
+    assert (summary["contents"], summary["code"]) == ("records-differ", "records-differ")
 
 
 def test_archive_with_an_unsafe_name_is_not_called_undamaged(store, tmp_path):
     path = Package(RECORDS, change_packed=lambda files: {**files, "../evil": b"x"}).write(tmp_path / "a.wacz")
     text = store.run("verify", path).output
-    assert "verified: as it was packed, but the ZIP is made in a way that may be an attack\n" in text
+    assert "a.wacz: May be an attack: nothing disagrees, but the ZIP is made in a way that may be an attack\n" in text
 
 
 @pytest.mark.parametrize("folder", ["", "crawls/", "archive/"])
@@ -245,7 +246,7 @@ def test_verify_of_all_archives_ends_with_a_summary(store, tmp_path):
     store.run_checked("import", Package(RECORDS, change_packed=in_place("pages/pages.jsonl", at(b"All"))).write(tmp_path / "a.wacz"))
     run = store.run("verify")
     assert run.code == 4
-    assert run.output.splitlines()[-1] == "2 archives: 1 verified, 1 failed"
+    assert run.output.splitlines()[-1] == "2 archives: 1 with “Hashes agree”, 1 with “Damaged or changed”"
     assert len(store.run("verify", "--json").lines()) == 2
 
 
@@ -294,9 +295,9 @@ def test_changed_file_of_the_library_is_found(store):
     file.write_bytes(changed(data, place))
     run = store.run("verify", "sample", "--json")
     report = run.lines()[0]["report"]
-    assert (run.code, report["newFindings"], report["previous"]["outcome"]) == (4, ["file-hash"], "verified")
+    assert (run.code, report["newFindings"], report["previous"]["code"]) == (4, ["file-hash"], "hashes-agree")
     details = store.run_checked("info", "sample", "--json").lines()[0]
-    assert details["verification"] == "failed"
+    assert details["verification"] == "damaged"
     assert "file-hash" in [finding["code"] for finding in details["findings"]]
 
 
@@ -306,12 +307,12 @@ def test_hostile_files_end_soon(store, tmp_path):
     head = b"WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: urn:x\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Length: 9999999999\r\n\r\n"
     data = bomb.compress(head) + b"".join(bomb.compress(bytes(1 << 20)) for _ in range(1500)) + bomb.flush()
     _, result, found = verify(store, Package([], change_warc=lambda _: data, is_gzipped=True, pages=[]).write(tmp_path / "bomb.wacz"))
-    assert result["outcome"] == "failed"
+    assert result["code"] == "unreplayable"
     assert ("error", "warc-damaged") in found
     empty = b"WARC/1.1\r\nContent-Length: 0\r\n\r\n\r\n\r\n" * 100_000
     _, result, _ = verify(store, Package([HOME], change_warc=lambda warc: warc + empty).write(tmp_path / "empty.wacz"))
     assert result["records"] == {"checked": 1, "failed": 0, "without": 100_000}
-    assert result["outcome"] == "verified"
+    assert result["code"] == "hashes-agree"
 
 
 def test_interrupted_verification_continues(store, tmp_path):

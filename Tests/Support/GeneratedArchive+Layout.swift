@@ -37,7 +37,7 @@ extension GeneratedArchive {
         ]
     }
 
-    static func gzip(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: MAX_WBITS + 16) }
+    package static func gzip(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: MAX_WBITS + 16) }
 
     /// Compresses with zlib's `deflate`.
     static func deflated(_ bytes: [UInt8], windowBits: Int32) -> [UInt8] {

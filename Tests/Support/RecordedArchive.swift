@@ -54,6 +54,8 @@ package struct RecordedArchive: Sendable {
     package var isCompressed: Bool
     /// The SHA-256 of another file that this one needs, in hexadecimal.
     package var requires: String?
+    /// Other required files: their names and hashes.
+    package var requirements: [(filename: String, hash: String?)] = []
     /// Lines of the page list.
     package var pages: [String] = []
 
@@ -80,7 +82,8 @@ package struct RecordedArchive: Sendable {
         return GeneratedArchive.zip([
             .init("archive/\(name)", warc), .init("indexes/index.cdx", Array(index.joined().utf8)),
             GeneratedArchive.pageList(pages.map { $0 + "\n" }.joined()),
-            GeneratedArchive.dataPackage(requirements: requires.map { [("a.wacz", "sha256:\($0)")] } ?? []),
+            GeneratedArchive.dataPackage(
+                requirements: requirements + (requires.map { [("a.wacz", "sha256:\($0)")] } ?? [])),
         ])
     }
 

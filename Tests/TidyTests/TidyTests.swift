@@ -38,7 +38,8 @@ struct TidyTests {
         let start = checkout.appendingPathComponent(folder)
         guard let walk = FileManager.default.enumerator(atPath: start.path) else { return [] }
         return walk.compactMap { $0 as? String }.sorted()
-            .filter { endings.contains(($0 as NSString).pathExtension) && !$0.hasPrefix("vendor/") }
+            .filter { endings.contains(($0 as NSString).pathExtension) }
+            .filter { !$0.hasPrefix("vendor/") && !$0.hasPrefix("bundle/") }
             .compactMap { name in
                 guard let data = FileManager.default.contents(atPath: start.appendingPathComponent(name).path) else {
                     return nil

@@ -72,6 +72,39 @@ struct ContentDecoderTests {
         #expect(try Self.decoded([], [coding]).isEmpty)
     }
 
+    /// Also as short as the answers of many APIs, and in other letters.
+    @Test(
+        arguments: ContentCoding.allCases,
+        ["ok", "0", "5", "3.14", "7 results", ";f()", "=", "{}", "<p>", "Grüße", "\u{1F980}", "a{color:red}", "\n"])
+    func shortTextStaysUnchanged(_ coding: ContentCoding, _ text: String) throws {
+        #expect(String(decoding: try Self.decoded(Array(text.utf8), [coding]), as: UTF8.self) == text)
+        #expect(ContentCoding.confirmed([coding], by: Array(text.utf8)).isEmpty)
+    }
+
+    /// The codings of a body, and those that a message names.
+    @Test(
+        arguments: [
+            ([.gzip], [.gzip], [.gzip]), ([], [.gzip], []), ([.gzip, .gzip], [.gzip, .gzip], [.gzip, .gzip]),
+            ([.gzip], [.gzip, .gzip], [.gzip]), ([.deflate], [.deflate, .gzip], [.deflate]),
+            ([.deflate], [.gzip, .deflate], [.deflate]), ([], [.deflate, .gzip, .gzip], []),
+        ] as [([ContentCoding], [ContentCoding], [ContentCoding])])
+    func codingsAreConfirmedByTheBytes(_ own: [ContentCoding], _ named: [ContentCoding], _ expected: [ContentCoding]) {
+        let long = (0..<20_000).map { (number: Int) -> String in String(number * number % 9973, radix: 36) }.joined()
+        for text in [Self.text, Self.text + long] {
+            let bytes = own.reduce(Array(text.utf8)) { $1 == .gzip ? Deflater.gzip($0) : Deflater.raw($0) }
+            let start = Array(bytes.prefix(ContentCoding.startBytes))
+            #expect(ContentCoding.confirmed(named, by: start) == expected)
+        }
+    }
+
+    @Test(arguments: cases) func codingOfOtherProgramsIsConfirmed(_ c: Case) {
+        #expect(ContentCoding.confirmed([c.coding], by: c.bytes) == [c.coding])
+        for count in 5..<c.bytes.count {
+            #expect(
+                ContentCoding.confirmed([c.coding], by: Array(c.bytes.prefix(count))) == [c.coding], "\(count) bytes")
+        }
+    }
+
     @Test(arguments: cases)
     func truncatedBodyIsAnError(_ c: Case) throws {
         let cut = Array(c.bytes.dropLast(c.coding == .gzip ? 4 : 6))

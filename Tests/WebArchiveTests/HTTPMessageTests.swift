@@ -18,14 +18,41 @@ struct HTTPMessageHeadTests {
         ("HTTP/2 204\r\n\r\n", .response(status: 204, reason: "")),
         ("HTTP/1.0 404 Not Found\n\n", .response(status: 404, reason: "Not Found")),
         ("GET /a b HTTP/1.1\r\n\r\n", .request(method: "GET", target: "/a b")),
+        // As found in published archives.
+        ("http/1.0 200 ok\r\n\r\n", .response(status: 200, reason: "ok")),
+        ("HTTP/1.1 0 No Content\r\n\r\n", .response(status: 0, reason: "No Content")),
+        ("HTTP 200 Document follows\n\n", .response(status: 200, reason: "Document follows")),
+        ("ICY 200 OK\r\n\r\n", .response(status: 200, reason: "OK")),
+        ("HTTP/1.1\t200  \tOK\r\n\r\n", .response(status: 200, reason: "OK")),
+        ("GET\t/a HTTP/1.1\r\n\r\n", .request(method: "GET", target: "/a")),
+        ("<html>\r\n\r\n", .response(status: 0, reason: "")),
     ])
     func readsStartLine(_ text: String, _ expected: HTTPMessageHead.StartLine) throws {
         #expect(try head(text).startLine == expected)
     }
 
-    @Test(arguments: ["", "hello", "HTTP/1.1 abc", "HTTP/1.1", "<html>\r\n\r\n", "HTTP/1.1 99999 x\r\n\r\n"])
+    @Test(arguments: [
+        "", "hello", "HTTP/1.1 abc", "HTTP/1.1", "HTTP 2x0 OK", "ICY", "no HTTP", "GET / ICY",
+        "HTTP/1.1 99999 x\r\n\r\n",
+    ])
     func otherStartLinesAreRefused(_ text: String) {
         #expect(code { _ = try head(text) } == .badRecord)
+    }
+
+    /// RFC 1945 §4.1: a simple response, of HTTP/0.9, is only the body.
+    @Test func messageWithoutHeadIsADocument() throws {
+        let input = input("<title>Old</title>")
+        let head = try HTTPMessageHead.read(from: input, limits: .standard)
+        #expect(head.status == nil)
+        #expect(head.mime == "text/html")
+        #expect(head.length == 0)
+        #expect(try input.peek(3) == Array("<ti".utf8))
+    }
+
+    @Test(arguments: ["HTTP/1.1 0 No Content", "HTTP/1.1 099 Low"]) func statusThatWasNotSentIsUnknown(
+        _ line: String
+    ) throws {
+        #expect(try head("\(line)\r\n\r\n").status == nil)
     }
 
     @Test func readsFieldsInOrderWithCaseAndFolds() throws {
@@ -40,7 +67,8 @@ struct HTTPMessageHeadTests {
 
     @Test(
         arguments: [
-            ("text/html; charset=utf-8", "text/html"), ("Text/HTML", "text/html"), (" ; x", nil), ("", nil),
+            ("text/html; charset=utf-8", "text/html"), ("Text/HTML", "text/html"),
+            ("text/html charset=utf-8", "text/html"), (" text/html\t; a", "text/html"), (" ; x", nil), ("", nil),
         ] as [(String, String?)])
     func mimeOmitsParameters(_ value: String, _ expected: String?) throws {
         #expect(try head("HTTP/1.1 200 OK\r\nContent-Type: \(value)\r\n\r\n").mime == expected)

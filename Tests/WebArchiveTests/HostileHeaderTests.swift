@@ -147,7 +147,9 @@ struct HostileHeaderTests {
         let head = try head(
             "HTTP/1.1 200 OK\r\nContent-Type: text/html; a=\(String(repeating: "b", count: 900))\r\n\r\n")
         let time = try #require(CaptureTimestamp(digits: "2024"))
-        let document = StoredDocument(head, payload: [UInt8](repeating: 0, count: 50_000))
+        let warc = WARCReader(MemoryByteSource(Record().bytes(), name: "a.warc"))
+        let document = StoredDocument(
+            head, of: try warc.record(at: 0), payload: [UInt8](repeating: 0, count: 50_000))
         let page = PageTexts.Candidate(
             url: Self.long, time: time, mime: "text/html", offset: 0, length: 1, document: document)
         #expect(page.size > Self.long.utf8.count + 900 + 50_000)

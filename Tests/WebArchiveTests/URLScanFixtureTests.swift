@@ -6,6 +6,9 @@ import Testing
 /// Lists the captures of every published archive, in its own index, in a sorted copy, and by reading it completely.
 @Suite(.enabled(if: fixtures != nil, "REPLAYHOST_FIXTURES is not set"))
 struct URLScanFixtureTests {
+    /// The schemes of what crawlers write for themselves. Such lines, and those of ANVL, aren't captures.
+    private static let notes = ["urn:", "metadata:"]
+
     /// The lines of the index files, read without the readers of index entries: URL, timestamp and offset.
     private static func plainLines(_ wacz: WACZFile) throws -> [String] {
         try wacz.indexEntries.flatMap { entry -> [String] in
@@ -15,7 +18,8 @@ struct URLScanFixtureTests {
                 guard let line = String(validating: line, as: UTF8.self), let brace = line.firstIndex(of: "{"),
                     !line.hasPrefix("!meta"),
                     let members = try? JSONSerialization.jsonObject(with: Data(line[brace...].utf8)) as? [String: Any],
-                    let url = members["url"] as? String, !url.hasPrefix("urn:"),
+                    let url = members["url"] as? String, !notes.contains(where: url.hasPrefix),
+                    members["mime"] as? String != "text/anvl",
                     let offset = members["offset"].map({ "\($0)" })
                 else { return nil }
                 let parts = line.split(separator: " ")
@@ -43,9 +47,12 @@ struct URLScanFixtureTests {
     func listsEveryIndexLine(_ file: String) throws {
         // Other tests cover archives that can't be opened or read.
         guard let wacz = try? WACZFile.open(path: "\(fixtures ?? "")/\(file)"), !wacz.indexEntries.isEmpty,
-            let plain = try? Self.plainLines(wacz), !plain.isEmpty,
-            (try? wacz.forEachIndexEntry { _, _ in true }) != nil
+            let plain = try? Self.plainLines(wacz), !plain.isEmpty
         else { return }
+        let reader = wacz.makeCaptureReader()
+        do { while try reader.next() != nil {} } catch { return }
+        // Such an index isn't searched in place.
+        let isSearched = reader.filesWithOtherRecords.isEmpty
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("scan-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -62,7 +69,7 @@ struct URLScanFixtureTests {
         let sorted = try Self.list(copy, URLFilter())
         #expect(sorted.sorted() == plain)
         #expect(try Self.list(sequential, URLFilter()) == sorted)
-        for (archive, isSearched) in [(wacz, true), (copy, true), (sequential, false)] {
+        for (archive, isSearched) in [(wacz, true), (copy, true), (sequential, false)].dropFirst(isSearched ? 0 : 1) {
             let whole = try Self.list(archive, URLFilter())
             #expect(whole.sorted() == plain)
             for size in [1, 2, 7, 100] where plain.count < size * (isSearched ? 200 : 20) {

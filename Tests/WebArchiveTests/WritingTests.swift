@@ -5,7 +5,7 @@ import Testing
 @testable import WebArchive
 
 /// Runs a test with a temporary folder.
-private func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: "writing-\(UInt64.random(in: 0 ... .max))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -8,14 +8,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Runs a test with a temporary folder.
-private func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "zipnum-\(UInt64.random(in: 0 ... .max))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try body(folder.path)
-}
-
 private func reopened(_ wacz: WACZFile, _ folder: String) throws -> WACZFile {
     let index = try ZipNumIndex(
         idx: FileByteSource(path: "\(folder)/sorted.idx"), blocks: FileByteSource(path: "\(folder)/sorted.cdx.gz"))

@@ -16,11 +16,6 @@
         Object.defineProperty(document, "referrer", { configurable: true, enumerable: true, get: () => "" });
     }
 
-    // Frames ---------------------------------------------------------------------------------------------------------
-
-    let archiveTop = window;
-    while (archiveTop.parent !== viewer && archiveTop.parent !== archiveTop) archiveTop = archiveTop.parent;
-
     const documentOf = (target) => {
         try {
             return target.document;
@@ -28,6 +23,55 @@
             return null;
         }
     };
+
+    // Objects. The policy blocks them, since browsers request them past the worker. So the browser shows what is in the element,
+    // where a frame or an image with the same URL is added, if that was captured.
+    const parts = new WeakMap();
+    const request = window.fetch;
+    const sizes = ["width", "height"];
+
+    async function showInside(object) {
+        const url = object.data;
+        if (!url || parts.has(object) || !/^https?:/.test(url)) return;
+        // Also while it is being looked up.
+        parts.set(object, null);
+        const answer = await request.call(window, url).catch(() => null);
+        const type = answer?.ok ? (answer.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase() : "";
+        answer?.body?.cancel();
+        const isImage = /^image\/(?!svg\+xml)/.test(type);
+        if (!isImage && !/^text\/|\+xml$|^application\/(?:json|xml)$/.test(type)) return;
+        const part = document.createElement(isImage ? "img" : "iframe");
+        const style = getComputedStyle(object);
+        for (const name of sizes) {
+            if (object.hasAttribute(name)) part.setAttribute(name, object.getAttribute(name));
+            if (style[name] !== "auto") part.style[name] = style[name];
+        }
+        part.style.border = "0";
+        part.src = url;
+        parts.set(object, part);
+        object.replaceChildren(part);
+    }
+
+    const own = (name) => Object.getOwnPropertyDescriptor(HTMLObjectElement.prototype, name);
+    for (const name of ["contentDocument", "contentWindow"]) {
+        const { get } = own(name);
+        Object.defineProperty(HTMLObjectElement.prototype, name, { ...own(name), get() {
+            return parts.get(this)?.[name] ?? get.call(this);
+        } });
+    }
+    const { value: getSVGDocument } = own("getSVGDocument");
+    HTMLObjectElement.prototype.getSVGDocument = function () {
+        return parts.get(this)?.contentDocument ?? getSVGDocument.call(this);
+    };
+    window.addEventListener("error", ({ target }) => {
+        if (target instanceof HTMLObjectElement) showInside(target);
+    }, true);
+    document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("object[data]").forEach(showInside));
+
+    // Frames ---------------------------------------------------------------------------------------------------------
+
+    let archiveTop = window;
+    while (archiveTop.parent !== viewer && archiveTop.parent !== archiveTop) archiveTop = archiveTop.parent;
 
     /** Yields all frames in a document, including those with an unreadable document. */
     function* framesBelow(target) {
@@ -256,6 +300,42 @@
     document.cookie = "___replayhost=1";
     if (document.cookie.includes("___replayhost=1")) document.cookie = "___replayhost=; max-age=0";
     else keepCookies();
+
+    // `Link` fields of responses have another name (sw.js), since browsers would act on them.
+    const linkField = "x-replayhost-link";
+    const { get, has, entries } = Headers.prototype;
+    const nameIn = (headers, name) => (String(name).toLowerCase() === "link" && has.call(headers, linkField) ? linkField : name);
+    function* fieldsOf(headers) {
+        for (const [name, value] of entries.call(headers)) yield [name === linkField ? "link" : name, value];
+    }
+    Object.assign(Headers.prototype, {
+        get(name) {
+            return get.call(this, nameIn(this, name));
+        },
+        has(name) {
+            return has.call(this, nameIn(this, name));
+        },
+        entries() {
+            return fieldsOf(this);
+        },
+        * keys() {
+            for (const [name] of fieldsOf(this)) yield name;
+        },
+        [Symbol.iterator]() {
+            return fieldsOf(this);
+        },
+        forEach(act, receiver) {
+            for (const [name, value] of fieldsOf(this)) act.call(receiver, value, name, this);
+        },
+    });
+    const { getResponseHeader, getAllResponseHeaders } = XMLHttpRequest.prototype;
+    XMLHttpRequest.prototype.getResponseHeader = function (name) {
+        const link = String(name).toLowerCase() === "link" ? getResponseHeader.call(this, linkField) : null;
+        return link ?? getResponseHeader.call(this, name);
+    };
+    XMLHttpRequest.prototype.getAllResponseHeaders = function () {
+        return getAllResponseHeaders.call(this).replace(`${linkField}:`, "link:");
+    };
 
     // Dialogs. None is shown, since a page could block the whole viewer with them (docs/safety.md).
     window.alert = (text = "") => report("alert", text);

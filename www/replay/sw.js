@@ -36,6 +36,19 @@
     // Scoop adds pages such as `file:///dom-snapshot.html` as attachments, which should be shown.
     const isToSave = (headers, url) => isAttachment(headers) && !/^file:/i.test(replayed(url)?.url ?? "");
 
+    /**
+     * Returns a `Refresh` field that leads to the same page in the archive; `null` if the field only reloads the page.
+     * HTML standard, "shared declarative refresh steps".
+     */
+    const refresh = (field, address) => {
+        const [, seconds, ...urls] = /^\s*(\d*)[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.+))/is.exec(field) ?? [];
+        const page = replayed(address);
+        const text = urls.find((each) => each !== undefined);
+        if (!page || !text || !URL.canParse(text, page.url)) return null;
+        const target = new URL(text, page.url);
+        return /^https?:$/.test(target.protocol) ? `${seconds || 0}; url=${page.start}${target.href}` : null;
+    };
+
     const guarded = (original, { destination, mode, url }) => {
         if (mode === "navigate") reportFile(original, url);
         // Network errors and the server's redirects have no readable content.
@@ -48,7 +61,13 @@
         for (const [name, value] of original.headers) {
             if (isKept(name, isForScript)) headers.append(name, value);
         }
+        // Browsers act on `Link`. So it gets another name, under which page.js finds it. By lookups, it already has one.
+        const link = isForScript ? original.headers.get("x-archive-orig-link") ?? original.headers.get("link") : null;
+        if (link !== null) headers.set("x-replayhost-link", link);
         if (isAttachment(headers) && !isToSave(headers, url)) headers.delete("content-disposition");
+        const field = original.headers.get("refresh") ?? original.headers.get("x-archive-orig-refresh");
+        const next = mode === "navigate" && field ? refresh(field, url) : null;
+        if (next) headers.set("refresh", next);
         for (const [name, value] of Object.entries(fields)) headers.set(name, value);
         return new Response(body, { status, statusText, headers });
     };
@@ -95,11 +114,88 @@
         if (page && !isRewritten && originOf(page.url)) {
             return Response.redirect(page.start + new URL(url.href.slice(url.origin.length), page.url).href, 307);
         }
+        if (target && request.mode === "navigate" && endQuote.test(target.url) && !await capturesOf(target)) {
+            return Response.redirect(request.url.replace(endQuote, ""), 307);
+        }
         // The engine takes the scheme of a URL that has none from the referrer.
         if (page) Object.defineProperty(request, "referrer", { value: address });
-        const response = await self.sw.handleFetch(event);
+        if (media.includes(request.destination)) keepBytes(request);
+        if (target) await correctLookups(target);
+        const response = await endLoop(request, await self.sw.handleFetch(event));
+        if (response.status === 304) return missing();
         return documents.includes(request.destination) ? rewriteXML(response, target) : response;
     };
+
+    // The engine keeps the closing quote of the URL in `<meta http-equiv=refresh content="0; url='/next'">`.
+    const endQuote = /(?:["']|%2[27])$/;
+
+    /** Returns the first line of the index for a URL, in the format CDXJ; empty if there is none. */
+    const capturesOf = async ({ start, url }, query = "") => {
+        const list = `/c/${start.split("/")[1]}/cdx?url=${encodeURIComponent(url)}&limit=1${query}`;
+        const answer = await fetch(list).catch(() => null);
+        return answer?.ok ? answer.text() : "";
+    };
+
+    // Browsers recognize these by their bytes, whatever their type is.
+    const media = ["audio", "font", "image", "video"];
+
+    /** Keeps the engine from rewriting an image or other media with the type of a page, as it does for `XMLHttpRequest`. */
+    const keepBytes = (request) => {
+        const headers = new Headers(request.headers);
+        headers.set("X-Pywb-Requested-With", "XMLHttpRequest");
+        Object.defineProperty(request, "headers", { value: headers });
+    };
+
+    /**
+     * By ranges, makes the engine use the newest state before a captured 304, for which it would show nothing. The server
+     * does the same.
+     */
+    const correctLookups = async ({ start }) => {
+        const { store } = await self.sw.collections.getColl(start.split("/")[1]) ?? {};
+        if (!store?.lookupUrl || Object.hasOwn(store, "lookupUrl")) return;
+        const { lookupUrl } = store;
+        store.lookupUrl = async function (url, ...others) {
+            const found = await lookupUrl.call(this, url, ...others);
+            if (found?.status !== 304) return found;
+            const { store: resources } = this.db.transaction("resources", "readonly");
+            const before = IDBKeyRange.bound([found.url], [found.url, found.ts], false, true);
+            for await (const { value } of resources.iterate(before, "prev")) {
+                if (value.status !== 304) return value;
+            }
+            return found;
+        };
+    };
+
+    // The URLs of each chain of redirects, by the URL to which the last one leads.
+    const chains = new Map();
+    const chainsMax = 100;
+
+    /**
+     * Ends a redirect that leads back to itself, as a browser does that keeps the cookie of the first one: at the capture of the
+     * URL that isn't a redirect and is closest in time.
+     */
+    const endLoop = async ({ url, mode }, response) => {
+        if (mode !== "navigate") return response;
+        const [address] = url.split("#");
+        const urls = chains.get(address) ?? new Set();
+        chains.delete(address);
+        const target = response.headers.get("location");
+        if (target === null || response.status < 300 || response.status > 399) return response;
+        const page = replayed(address);
+        const [, start, time] = /^(.*\/)(\d*)[a-z]+_\/$/s.exec(page?.start ?? "") ?? [];
+        if (start && urls.has(address)) {
+            const query = `&filter=!~status:3..${time && `&closest=${time}&sort=closest`}`;
+            const [, timestamp] = (await capturesOf(page, query)).split(" ");
+            if (timestamp) return Response.redirect(`${start}${timestamp}mp_/${page.url}`, 307);
+        }
+        if (chains.size >= chainsMax) chains.clear();
+        chains.set(new URL(target, address).href.split("#")[0], urls.add(address));
+        return response;
+    };
+
+    /** The server's answer by lookups. The viewer recognizes it by its title. */
+    const missing = () => new Response("<!doctype html><title>Not in this archive</title>",
+        { status: 404, headers: { "content-type": "text/html; charset=utf-8" } });
 
     const documents = ["frame", "iframe"];
     const bytesOfXMLMax = 8 << 20;
@@ -133,6 +229,178 @@
         const rewritten = text.replace(partsOfXML[type], (part) =>
             part.startsWith("<!") ? part : part.replace(urlsOfXML, rewrite));
         return new Response(Uint8Array.from(rewritten, (letter) => letter.charCodeAt(0)), { status, statusText, headers });
+    };
+
+    // Character encodings. `EncodingDetector.swift` has the same rules, and explains them.
+
+    // Browsers show one letter in place of a document in these, since scripts could hide in them.
+    const undecoded = ["csiso2022kr", "hz-gb-2312", "iso-2022-cn", "iso-2022-cn-ext", "iso-2022-kr", "replacement"];
+
+    /** Returns the encoding with a label; empty if browsers don't know it. */
+    const encodingOf = (label) => {
+        try {
+            return new TextDecoder(label).encoding;
+        } catch {
+            return undecoded.includes(label.trim().toLowerCase()) ? "replacement" : "";
+        }
+    };
+
+    /** Returns the encoding that a declaration means, if it can be read as ASCII. */
+    const encodingInASCII = (label) => {
+        const encoding = encodingOf(label);
+        return { "utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252" }[encoding] ?? encoding;
+    };
+
+    /** Returns the first `charset` parameter of a media type. Some servers left out the semicolon. */
+    const charsetOf = (type) => {
+        const parameters = type.replace(/^[ \t]*[^ \t;,]*/, "");
+        for (const [, name, quoted, plain] of parameters.matchAll(/[ \t;]*([^=;]+)(?:=[ \t]*(?:"([^"]*)"?[^;]*|([^;]*)))?/g)) {
+            if (name.toLowerCase() === "charset") return quoted ?? plain ?? "";
+        }
+        return "";
+    };
+
+    const encodingOfMark = ([first, second, third]) => first === 0xEF && second === 0xBB && third === 0xBF ? "utf-8"
+        : first === 0xFF && second === 0xFE ? "utf-16le" : first === 0xFE && second === 0xFF ? "utf-16be" : "";
+
+    const encodingOfXML = (text) => {
+        const [declaration] = /^<\?xml[^>]*/.exec(text) ?? [""];
+        const match = /encoding[\x00- ]*=[\x00- ]*(?:"([^"]*)"|'([^']*)')/.exec(declaration);
+        return match ? encodingInASCII(match[1] ?? match[2]) : "";
+    };
+
+    // A comment or a declaration, or the start of a tag.
+    const markup = /<(?:!--(?:-?>|[^]*?(?:--!?>|$))|[!?][^>]*>?|\/(?![a-z])[^>]*>?|(\/?)([a-z][^\t\n\f\r />]*))/gi;
+    const betweenAttributes = /[\t\n\f\r /]*/y;
+    const attribute = /([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$)|([^\t\n\f\r >]*)))?/y;
+    const endsOfRawText = Object.fromEntries(
+        ["iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp"]
+            .map((name) => [name, new RegExp(`</${name}(?=[\\t\\n\\f\\r />])|$`, "gi")]));
+
+    /** Calls a sticky or global expression at a place; returns the match, and where it ends. */
+    const matchAt = (expression, text, at) => {
+        expression.lastIndex = at;
+        const match = expression.exec(text);
+        return { match, end: match ? expression.lastIndex : at };
+    };
+
+    /** Returns the attributes of a tag, and where it ends; `null` if the text ends first. */
+    const readAttributes = (text, at) => {
+        const attributes = new Map();
+        for (;;) {
+            at = matchAt(betweenAttributes, text, at).end;
+            if (text[at] === ">") return { attributes, end: at + 1 };
+            const { match, end } = matchAt(attribute, text, at);
+            if (!match) return null;
+            const name = match[1].toLowerCase();
+            if (!attributes.has(name)) attributes.set(name, match[2] ?? match[3] ?? match[4] ?? "");
+            at = end;
+        }
+    };
+
+    const encodingOfMeta = (attributes) => {
+        const encoding = encodingInASCII(attributes.get("charset") ?? "");
+        if (encoding || attributes.get("http-equiv")?.toLowerCase() !== "content-type") return encoding;
+        const match = /charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^"'\t\n\f\r ;][^\t\n\f\r ;]*))/i
+            .exec(attributes.get("content") ?? "");
+        return match ? encodingInASCII(match[1] ?? match[2] ?? match[3]) : "";
+    };
+
+    const bytesOfDeclaration = 1024;
+    const bytesOfHeadMax = 1 << 20;
+    const inHead = ["html", "head", "base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style",
+        "title"];
+    const afterHead = ["head", "body", "html", "br"];
+
+    /** Returns the encoding that a `meta` element declares: in the first 1024 bytes, then up to the end of the head. */
+    const encodingOfHTML = (text) => {
+        let isInHead = true;
+        for (let at = 0;;) {
+            const { match, end } = matchAt(markup, text, at);
+            if (!match) return "";
+            if (/[^\t\n\f\r ]/.test(text.slice(at, match.index))) isInHead = false;
+            if (match.index >= bytesOfDeclaration && !isInHead) return "";
+            at = end;
+            if (match[2] === undefined) continue;
+            const name = match[2].toLowerCase();
+            const tag = readAttributes(text, at);
+            if (!tag) return "";
+            at = tag.end;
+            const encoding = !match[1] && name === "meta" ? encodingOfMeta(tag.attributes) : "";
+            if (encoding) return encoding;
+            if (match[1] ? afterHead.includes(name) : !inHead.includes(name)) isInHead = false;
+            if (!match[1] && Object.hasOwn(endsOfRawText, name)) at = matchAt(endsOfRawText[name], text, at).match.index;
+        }
+    };
+
+    /**
+     * Returns the encoding of an HTML document that is certain.
+     *
+     * @param {string} type the `Content-Type`
+     * @param {string} identified the media type that the crawler found
+     * @returns {string} empty if nothing declares it
+     */
+    const declaredEncoding = (bytes, type, identified) => {
+        const first = encodingOfMark(bytes) || encodingOf(charsetOf(type));
+        if (first) return first;
+        const text = asLatin(bytes.subarray(0, bytesOfHeadMax));
+        if (text.startsWith("<\0?\0x\0")) return "utf-16le";
+        if (text.startsWith("\0<\0?\0x")) return "utf-16be";
+        return encodingOfHTML(text) || encodingOfXML(text.slice(0, bytesOfDeclaration)) || encodingOf(charsetOf(identified));
+    };
+
+    const html = /^[ \t]*text\/html(?=[ \t;,]|$)[ \t;]*/i;
+    // The engine reads bytes of others than UTF-8 as Latin 1. Markup of these would be damaged.
+    const converted = ["utf-8", "iso-2022-jp", "utf-16le", "utf-16be"];
+    // From such an element on, the engine converts a document to UTF-8 once more. With `utf_8`, it doesn't.
+    const claimsOfUTF8 = /<meta[^<>]*[\s"'/]charset\s*=\s*["']?utf-?8/gi;
+    const asLatin = (bytes) => new TextDecoder("windows-1252").decode(bytes);
+
+    /**
+     * Names the encoding of an archived HTML document, which the engine can lose: it removes byte order marks, inserts
+     * scripts before `meta` elements, and replaces `Content-Type` by what the crawler found.
+     */
+    const nameEncoding = (archived, { destination, mode }) => {
+        const type = archived.headers.get("content-type") ?? "";
+        const identified = archived.extraOpts?.detectedCT ?? archived.headers.get("x-archive-identified-type") ?? "";
+        if (type && archived.extraOpts) delete archived.extraOpts.detectedCT;
+        // Scripts and media get the bytes as they are.
+        if (!html.test(type) || mode === "cors" || media.includes(destination)) return;
+        // With the semicolon, the engine doesn't look for a declaration itself, which it also finds in comments and scripts.
+        archived.headers.set("content-type", `text/html; ${type.replace(html, "")}`);
+        const { getText } = archived;
+        archived.getText = async function (isUTF8, isHTML) {
+            const bytes = isHTML && await this.getBuffer();
+            if (!(bytes instanceof Uint8Array)) return getText.call(this, isUTF8, isHTML);
+            const encoding = declaredEncoding(bytes, type, identified);
+            if (encoding === "utf-8" && isUTF8) return getText.call(this, isUTF8, isHTML);
+            const isConverted = converted.includes(encoding);
+            const named = isConverted ? "utf-8" : encoding;
+            this.headers.set("content-type", named ? `text/html; charset=${named}` : type);
+            // What follows a mark, the engine keeps in UTF-8.
+            if (isConverted) return { bomFound: true, text: new TextDecoder(encoding).decode(bytes) };
+            for (const { 0: claim, index } of asLatin(bytes).matchAll(claimsOfUTF8)) bytes[index + claim.length - 2] = 0x5F;
+            return getText.call(this, isUTF8, isHTML);
+        };
+    };
+
+    /** Another build of the engine may have no such functions. Then it replays without this. */
+    const nameEncodings = () => {
+        const { collections } = self.sw ?? {};
+        const { getColl } = collections ?? {};
+        if (!getColl) return;
+        collections.getColl = async function (name) {
+            const collection = await getColl.call(this, name);
+            const { getReplayResponse } = collection ?? {};
+            if (!getReplayResponse || Object.hasOwn(collection, "getReplayResponse")) return collection;
+            collection.getReplayResponse = async function (request, event) {
+                const archived = await getReplayResponse.call(this, request, event);
+                // Redirects are responses already.
+                if (archived && !(archived instanceof Response)) nameEncoding(archived, request);
+                return archived;
+            };
+            return collection;
+        };
     };
 
     /**
@@ -177,6 +445,7 @@
         });
         self.addEventListener("message", ({ data, source }) => data?.msg_type === "ping" && source.postMessage(data));
         importScripts("/engine.js");
+        nameEncodings();
     };
 
     /** Removes a worker of another version, or one that an archived script registered. */

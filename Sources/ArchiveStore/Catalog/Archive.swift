@@ -66,13 +66,23 @@ package struct Archive: Sendable, Hashable {
     }
 }
 
-extension Archive: Encodable {
+extension Archive {
+    /// What is known about the file: what the last verification found, unless the file has changed since; `nil` if it
+    /// isn't there.
+    package func verificationCode(_ availability: Availability) -> VerificationCode? {
+        switch availability {
+        case .available: verified?.code ?? .notVerified
+        case .changed: .changed
+        case .unavailable, .missing: nil
+        }
+    }
+
     private enum CodingKeys: String, CodingKey {
         case id, title, sha256, size, originalName, importedAt, createdAt, description, software, waczVersion
         case pageCount, pagesDetected, captureCount, firstCapture, lastCapture, mainPage, verification,
             verificationSummary,
             findingCounts,
-            replayCollection, file
+            replayCollection, file, availability
         case lookups, lookupsReason, tags, notes, storage, linkedPath, saved
     }
 
@@ -85,8 +95,9 @@ extension Archive: Encodable {
     /// The page that opens first; `nil` if there is none.
     var mainPage: MainPage? { summary.mainPageURL.map { MainPage(url: $0, timestamp: summary.mainPageTimestamp) } }
 
-    package func encode(to encoder: any Encoder) throws {
-        try encodeSummary(to: encoder)
+    /// Encodes everything but what has to be read from the file.
+    fileprivate func encode(to encoder: any Encoder, _ availability: Availability) throws {
+        try encodeSummary(to: encoder, availability)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(summary.createdAt.map(RFC3339.text), forKey: .createdAt)
         try container.encodeIfPresent(summary.description, forKey: .description)
@@ -100,7 +111,7 @@ extension Archive: Encodable {
     }
 
     /// Encodes what a list of many archives shows.
-    func encodeSummary(to encoder: any Encoder) throws {
+    func encodeSummary(to encoder: any Encoder, _ availability: Availability) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id.text, forKey: .id)
         try container.encode(entry.title, forKey: .title)
@@ -116,7 +127,8 @@ extension Archive: Encodable {
         try container.encodeIfPresent(summary.firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
         try container.encodeIfPresent(summary.lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
         try container.encodeIfPresent(mainPage, forKey: .mainPage)
-        try container.encode(verified?.outcome.rawValue ?? "not-yet-verified", forKey: .verification)
+        try container.encode(availability, forKey: .availability)
+        try container.encodeIfPresent(verificationCode(availability), forKey: .verification)
         try container.encodeIfPresent(verified, forKey: .verificationSummary)
         try container.encode(summary.findingCounts, forKey: .findingCounts)
         try container.encode(replayCollection, forKey: .replayCollection)
@@ -130,8 +142,7 @@ package struct ListedArchive: Sendable, Hashable, Encodable {
     package let availability: Availability
 
     package func encode(to encoder: any Encoder) throws {
-        try archive.encode(to: encoder)
-        try ["availability": availability].encode(to: encoder)
+        try archive.encode(to: encoder, availability)
     }
 }
 
@@ -152,14 +163,13 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package var sources: [ArchiveSource] = []
 
     private enum CodingKeys: String, CodingKey {
-        case availability, findings, collections, text, thumbnail, sources
+        case findings, collections, text, thumbnail, sources
         case verification = "verificationReport"
     }
 
     package func encode(to encoder: any Encoder) throws {
-        try archive.encode(to: encoder)
+        try archive.encode(to: encoder, availability)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(availability, forKey: .availability)
         try container.encode(findings, forKey: .findings)
         try container.encode(collections.map(\.text), forKey: .collections)
         try container.encodeIfPresent(text, forKey: .text)

@@ -116,6 +116,15 @@ struct Catalog: Sendable {
         try archives(sql: "SELECT * FROM archive WHERE source = ? ORDER BY importedAt, id", [source])
     }
 
+    /// Returns the archives that were imported from files of some names, the oldest import first.
+    func archives(originalNames names: [String]) throws -> [Archive] {
+        guard !names.isEmpty else { return [] }
+        let marks = databaseQuestionMarks(count: names.count)
+        return try archives(
+            sql: "SELECT * FROM archive WHERE originalName IN (\(marks)) ORDER BY importedAt, id LIMIT 50",
+            StatementArguments(names))
+    }
+
     /// Returns what the catalog knows of each archive's files, by key.
     func knownFiles() throws -> [String: KnownFile] {
         let rows = try reading { try KnownFile.fetchAll($0, sql: "SELECT \(KnownFile.columns) FROM archive") }
@@ -225,7 +234,7 @@ struct Catalog: Sendable {
         }
     }
 
-    /// Replaces an archive's findings by those of a verification, which include them.
+    /// Replaces an archive's findings by those of a verification, which include what was lost at its import.
     ///
     /// - Returns: `false` if there is no archive with that key.
     func setVerification(_ summary: VerificationSummary, findings: [Finding], key: String) throws -> Bool {

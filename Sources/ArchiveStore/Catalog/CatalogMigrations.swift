@@ -82,6 +82,10 @@ enum CatalogMigrations {
                     CREATE TRIGGER captureFilterDelete AFTER DELETE ON captureFilter \(count);
                     """)
         }
+        migrator.registerMigration("20 findings of sources") {
+            // The JSON of `LibraryEntry.sourceFindings`.
+            try $0.execute(sql: "ALTER TABLE archive ADD COLUMN sourceFindings TEXT")
+        }
         return migrator
     }
 

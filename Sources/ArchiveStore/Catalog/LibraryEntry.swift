@@ -1,4 +1,5 @@
 package import Foundation
+package import WebArchive
 
 /// What the store knows about an archive apart from its file: metadata, origin and port.
 package struct LibraryEntry: Sendable, Hashable, Codable {
@@ -17,6 +18,9 @@ package struct LibraryEntry: Sendable, Hashable, Codable {
     package var indexesText = true
     /// The URL that the archive was saved from; `nil` unless the capture server made it.
     package var saved: SavedURL?
+    /// What was wrong with the files from which the archive was made at its import, and can't be found in it: what was
+    /// lost. `nil` if there is nothing. No verification changes it.
+    package var sourceFindings: [Finding]?
 }
 
 /// A URL that a person saved, and for whom. An archive was made from it.
@@ -47,5 +51,6 @@ extension LibraryEntry {
         provisionalKey = try container.decodeIfPresent(String.self, forKey: .provisionalKey)
         indexesText = try container.decodeIfPresent(Bool.self, forKey: .indexesText) ?? true
         saved = try container.decodeIfPresent(SavedURL.self, forKey: .saved)
+        sourceFindings = try container.decodeIfPresent([Finding].self, forKey: .sourceFindings)
     }
 }

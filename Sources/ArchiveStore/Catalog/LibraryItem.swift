@@ -17,13 +17,12 @@ package struct LibraryItem: Sendable, Hashable {
 
 extension LibraryItem: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case availability, sites, siteCount, collections, thumbnail
+        case sites, siteCount, collections, thumbnail
     }
 
     package func encode(to encoder: any Encoder) throws {
-        try archive.encodeSummary(to: encoder)
+        try archive.encodeSummary(to: encoder, availability)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(availability, forKey: .availability)
         try container.encode(sites, forKey: .sites)
         try container.encode(siteCount, forKey: .siteCount)
         try container.encode(collections.map(\.text), forKey: .collections)

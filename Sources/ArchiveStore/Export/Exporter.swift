@@ -13,6 +13,8 @@ package struct Exporter {
 
     /// What was written.
     package struct Result: Sendable, Hashable, Encodable {
+        /// The capture of the page that was saved; `nil` if it wasn't one page.
+        package var page: SavedPage?
         /// The number of captures; `nil` for a copy.
         package var captureCount: Int?
         /// The number of pages; `nil` for a copy.
@@ -27,11 +29,25 @@ package struct Exporter {
         package var findings: [Finding] = []
 
         package init(
-            captureCount: Int? = nil, pageCount: Int? = nil, fileCount: Int? = nil, changes: [String] = [],
-            missing: [String] = [], findings: [Finding] = []
+            page: SavedPage? = nil, captureCount: Int? = nil, pageCount: Int? = nil, fileCount: Int? = nil,
+            changes: [String] = [], missing: [String] = [], findings: [Finding] = []
         ) {
+            self.page = page
             (self.captureCount, self.pageCount, self.fileCount) = (captureCount, pageCount, fileCount)
             (self.changes, self.missing, self.findings) = (changes, missing, findings)
+        }
+    }
+
+    /// The capture of a page.
+    package struct SavedPage: Sendable, Hashable, Encodable {
+        package let url: String
+        /// The time of the capture as indexed.
+        package let timestamp: String
+        /// The time of the capture as RFC 3339.
+        package let capturedAt: String?
+
+        init(_ entry: CDXJEntry) {
+            (url, timestamp, capturedAt) = (entry.url, entry.timestamp, entry.captureTime?.rfc3339)
         }
     }
 
@@ -86,14 +102,6 @@ package struct Exporter {
     /// Returns the name of a file that is made from an archive.
     package static func fileName(of archive: Archive, _ suffix: String = "") -> String {
         "\(IncomingArchive.stem(of: IncomingArchive.cleanName(archive.entry.originalName)))\(suffix).wacz"
-    }
-
-    /// Returns the name of a file for a page: its title, else its URL without the scheme.
-    package func fileName(ofPage url: String, in archive: Archive) throws -> String {
-        let listed = try store.pages(of: archive, PageListRequest(query: url, limit: 100)).pages
-        let title = listed.first { $0.url == url && $0.title?.isEmpty == false }?.title
-        let name = title ?? url.split(separator: "://", maxSplits: 1).last.map(String.init) ?? url
-        return FileNames.safe(name) + ".wacz"
     }
 
     /// Returns a source for the description of what is made from an archive.

@@ -97,7 +97,7 @@ extension Exporter {
         var names = FileNames()
         _ = names.unique(SavedFileList.name)
         var limit = ExportLimit(archive)
-        var newest: CDXJEntry?
+        var newest = NewestCaptures()
         func add(_ entry: CDXJEntry) throws {
             do {
                 try limit.add(ExportLimit.captureBytes)
@@ -120,18 +120,16 @@ extension Exporter {
         }
         let urls = selection.urls.map(Set.init)
         for filter in selection.filters {
-            // The captures of a URL follow one another, the newest last.
             try store.resolver.forEachURL(filter, in: .archive(archive)) { item in
                 let entry = item.entry
                 guard (entry.method ?? "GET") == "GET", entry.url.hasPrefix("http"), urls?.contains(entry.url) ?? true,
                     entry.isRevisit || entry.status == 200
                 else { return true }
-                if let last = newest, last.url != entry.url { try add(last) }
-                newest = entry
+                for last in newest.next(entry) { try add(last) }
                 return true
             }
         }
-        if let newest { try add(newest) }
+        for last in newest.take() { try add(last) }
         return (files, list)
     }
 
@@ -142,7 +140,7 @@ extension Exporter {
         let request = ArchiveStore.CaptureRequest(url: entry.url, time: entry.captureTime)
         guard let capture = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false),
             // The index entry of a revisit has neither status nor type.
-            capture.status == 200, types?.contains(MediaClass(mime: capture.mime)) ?? true
+            (capture.status ?? 200) == 200, types?.contains(MediaClass(mime: capture.mime)) ?? true
         else { return nil }
         let contents = try capture.body.open(decoded: true).stream(named: entry.url)
         return File(name: names.name(for: entry.url, mime: capture.mime), capture: capture, contents: contents)
@@ -248,4 +246,26 @@ struct FileNames {
         "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg", "application/pdf": ".pdf",
         "text/plain": ".txt", "video/mp4": ".mp4", "audio/mpeg": ".mp3",
     ]
+}
+
+/// The newest capture of each URL, of captures in the order of their keys and times. URLs that differ only in what keys ignore,
+/// such as `http` and `https`, have one key.
+private struct NewestCaptures {
+    private var key = ""
+    private var captures: [String: CDXJEntry] = [:]
+    private static let urlsMax = 10_000
+
+    /// Adds a capture. Returns those of the key before, or of this one if it has too many URLs.
+    mutating func next(_ entry: CDXJEntry) -> [CDXJEntry] {
+        let before = entry.urlKey == key && captures.count < Self.urlsMax ? [] : take()
+        key = entry.urlKey
+        captures[entry.url] = entry
+        return before
+    }
+
+    /// Returns the captures of the last key.
+    mutating func take() -> [CDXJEntry] {
+        defer { captures = [:] }
+        return captures.values.sorted { $0.url < $1.url }
+    }
 }

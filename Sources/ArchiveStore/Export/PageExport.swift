@@ -2,10 +2,10 @@ import Foundation
 import WebArchive
 
 extension Exporter {
-    /// Writes a page, with the captures that its replay needs, as an archive of its own.
+    /// Finds a page, with the captures that its replay needs.
     ///
     /// - Throws: `StoreError` `notFound` if the page wasn't captured.
-    package func page(_ request: ArchiveStore.CaptureRequest, of archive: Archive, to target: Target) throws -> Result {
+    package func page(_ request: ArchiveStore.CaptureRequest, of archive: Archive) throws -> PageExport {
         try StoreError.refusingDamage {
             var needs = PageNeeds(store, archive, request.time) { [progress] count in try progress(UInt64(count), 0) }
             guard let page = try needs.collect(request.url) else {
@@ -13,20 +13,53 @@ extension Exporter {
                     .notFound, "\(request.url) isn't in \"\(archive.title)\"",
                     hint: "choose one of the URLs of this archive")
             }
+            let title = try needs.title ?? listedTitle(of: page, in: archive)
+            return PageExport(exporter: self, archive: archive, page: page, title: title, needs: needs)
+        }
+    }
+
+    /// Returns the title that the page list has for a capture; `nil` if it has none. Those of other captures aren't used.
+    private func listedTitle(of page: CDXJEntry, in archive: Archive) throws -> String? {
+        let listed = try store.pages(of: archive, PageListRequest(query: page.url, limit: 100)).pages
+        return try listed.first { listed in
+            guard listed.url == page.url, listed.title?.isEmpty == false else { return false }
+            let request = ArchiveStore.CaptureRequest(
+                url: listed.url, time: listed.timestamp.flatMap { CaptureTimestamp(digits: $0) })
+            return try store.resolver.closestCapture(request, in: [archive])?.entry == page
+        }?.title
+    }
+}
+
+/// A page to write, with the captures that its replay needs, as an archive of its own.
+package struct PageExport {
+    fileprivate let exporter: Exporter
+    fileprivate let archive: Archive
+    fileprivate let page: CDXJEntry
+    fileprivate let title: String?
+    fileprivate let needs: PageNeeds
+
+    /// The name for the file: the title of the capture, else its URL without the scheme.
+    package var fileName: String {
+        let name = title ?? page.url.split(separator: "://", maxSplits: 1).last.map(String.init) ?? page.url
+        return FileNames.safe(name) + ".wacz"
+    }
+
+    /// Writes the page.
+    package func write(to target: Exporter.Target) throws -> Exporter.Result {
+        try StoreError.refusingDamage {
             let writer = try target.wacz()
-            try writer.addRecords(needs.captures, name: "data.warc.gz") { try progress(0, 0) }
-            let title = needs.title ?? page.url
-            try writer.addPage(url: page.url, time: page.captureTime, title: needs.title, text: needs.text)
+            try writer.addRecords(needs.captures, name: "data.warc.gz") { try exporter.progress(0, 0) }
+            try writer.addPage(url: page.url, time: page.captureTime, title: title, text: needs.text)
             var description = PackageDescription()
-            description.title = title
+            description.title = title ?? page.url
             description.description = "One page from \"\(archive.title)\"."
             description.software = ArchiveStore.software
             description.mainPage = .init(url: page.url, time: page.captureTime)
-            description.sources = [Self.source(archive)]
+            description.sources = [Exporter.source(archive)]
             let written = try writer.finish(description)
-            return Result(
-                captureCount: written.captureCount, pageCount: written.pageCount, missing: needs.missing,
-                findings: written.findings)
+            return Exporter.Result(
+                page: .init(page), captureCount: written.captureCount, pageCount: written.pageCount,
+                missing: needs.missing, findings: written.findings)
         }
     }
 }
@@ -155,16 +188,17 @@ private struct PageNeeds {
         guard let bytes = try? document.capture.body.open(decoded: true).read(upTo: Self.documentBytesMax) else {
             return
         }
+        let capture = document.capture
         var links = ResourceLinks()
-        switch MediaClass(mime: document.capture.mime) {
+        switch MediaClass(mime: capture.mime) {
         case .style: links.readCSS(bytes)
         case .script, .json: links.readScript(bytes)
-        default: links.readHTML(bytes)
+        default: links.readHTML(capture.document.utf8(bytes))
         }
-        let own = links.base.flatMap { CapturedURL.resolve($0, against: document.bases[0]) }
+        let own = links.base.flatMap { URLReference.resolve($0, against: document.bases[0]) }
         for link in links.links {
             for base in own.map({ [$0] }) ?? document.bases {
-                guard let url = CapturedURL.resolve(link.text, against: base), url.hasPrefix("http") else { continue }
+                guard let url = URLReference.resolve(link.text, against: base), url.hasPrefix("http") else { continue }
                 try add(url, isCertain: link.isCertain && base == document.bases.last ?? base, base: base)
             }
         }
@@ -173,7 +207,7 @@ private struct PageNeeds {
     private mutating func readText(_ page: OpenCapture) throws {
         guard let mime = page.mime, DocumentText.htmlTypes.contains(mime) else { return }
         let collected = TitleAndText()
-        var document = DocumentText(page.body.content)
+        var document = page.document
         try? document.readHTML { collected.add($0, $1) }
         (title, text) = (collected.title, collected.text)
     }

@@ -184,15 +184,15 @@ struct Importer {
     ///
     /// - Parameters:
     ///   - opened: The original file, if it is open and unchanged.
-    ///   - packingFindings: Problems with the files that were packed into it.
+    ///   - packed: What was found when it was made; `nil` if it wasn't made now.
     func commit(
-        _ incoming: IncomingArchive, opened: WACZFile? = nil, packingFindings: [Finding] = []
+        _ incoming: IncomingArchive, opened: WACZFile? = nil, packed: WACZWriter.Result? = nil
     ) throws -> ImportOutcome {
         let sha256 = incoming.sha256
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
             reading: FileByteSource(path: incoming.file.path, name: incoming.originalName), opened: opened,
-            alsoFound: packingFindings, isStrict: options.isStrict
+            alsoFound: packed?.findings ?? [], isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
             try progress(.indexing(done: $0, total: $1))
@@ -204,9 +204,11 @@ struct Importer {
             if let duplicate = try duplicate(existing) { return duplicate }
             // An archive whose file was lost gets it back, and a linked one becomes a copy, under the same id.
             let replaced = try options.replaces.map(archiveToReplace).flatMap { $0.key == sha256 ? nil : $0 }
-            let archive = try makeArchive(
+            var archive = try makeArchive(
                 examined, index, name: incoming.originalName, source: incoming.source,
                 importedAt: existing?.importedAt, storage: .managed, inheriting: existing ?? replaced)
+            let lost = packed?.sourceFindings ?? existing?.entry.sourceFindings ?? []
+            archive.entry.sourceFindings = lost.isEmpty ? nil : lost
             let sidecar = Sidecar(archive, replaces: replaced?.key)
             try store.committer.put(incoming, index, sidecar: sidecar, isKnown: existing != nil)
             try store.committer.addToCatalog(archive, examined, replaced: replaced)

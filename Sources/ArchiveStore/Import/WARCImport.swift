@@ -55,7 +55,7 @@ struct WARCImport {
         }
         // A file's header in the ZIP comes before its bytes and has their sum, so only the complete ZIP can be hashed.
         try incoming.hash(incoming.file) { _ in try importer.progress(.copying(done: total, total: total)) }
-        return try importer.commit(incoming, packingFindings: result.findings)
+        return try importer.commit(incoming, packed: result)
     }
 
     /// - Parameter converted: The files whose gzip members aren't their records.

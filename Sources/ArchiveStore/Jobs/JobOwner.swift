@@ -33,7 +33,7 @@ package final class JobOwner: Sendable {
             case .heldByAnother: return true
             case .acquired: return false
             case .unsupported:
-                return time(nil) - (try file.status().changedAtSeconds) <= IncomingFolder.abandonedAfterSeconds
+                return try file.status().ageSeconds <= IncomingFolder.abandonedAfterSeconds
             }
         } catch {
             return error.code != .notFound

@@ -6,7 +6,7 @@ package struct CaptureBody: Sendable {
     let content: RecordContent
 
     /// The content codings in the order in which they were applied; empty if one of them is unknown.
-    package var codings: [ContentCoding] { content.head.flatMap { ContentCoding.applied(in: $0.fields) } ?? [] }
+    package var codings: [ContentCoding] { content.codings ?? [] }
 
     /// The length of the encoded body in bytes; `nil` if it is only known after reading.
     package var storedLength: UInt64? { content.bodyLength }

@@ -159,8 +159,8 @@ extension Resolver {
     /// Opens the capture closest in time that can be shown.
     ///
     /// Of equal captures, opens the best copy; see `CopyOrder`. Skips redirects from a URL to itself (index keys don't
-    /// distinguish `http` and `https`), and revisits whose payload is missing. If there is no other capture, throws the
-    /// reason.
+    /// distinguish `http` and `https`), and revisits whose payload is missing, except those that only say that nothing had
+    /// changed. If there is no other capture, throws the reason.
     ///
     /// - Parameter allowsFuzzyMatch: Whether a capture of a similar URL may be used; see `FuzzyMatch`.
     /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
@@ -209,11 +209,13 @@ extension Resolver {
         _ entry: CDXJEntry, in index: IndexedArchive, collection: [Archive], _ check: CancellationCheck
     ) throws -> OpenCapture {
         let own = try index.wacz.content(of: entry, check)
-        guard own.record.isRevisit else {
+        guard own.record.isRevisit || own.isNotModified else {
             return OpenCapture(archive: index.archive, entry: entry, own: own, payload: own, payloadCapture: nil)
         }
-        let (payload, place) = try revisitPayload(of: own.record, entry, in: index, collection: collection, check)
-        return OpenCapture(archive: index.archive, entry: entry, own: own, payload: payload, payloadCapture: place)
+        let payload = try repeatedPayload(of: own, entry, in: index, collection: collection, check)
+        return OpenCapture(
+            archive: index.archive, entry: entry, own: own, payload: payload.content,
+            payloadCapture: OpenCapture.PayloadCapture((payload.source, payload.entry)))
     }
 
     /// Opens the first usable capture. After a loop or a revisit without payload, skips all redirects or all revisits.
@@ -238,6 +240,8 @@ extension Resolver {
                 if !Self.isLoop(capture, for: lookup.request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {
+                // What the server called unchanged is never a later state.
+                if try index.wacz.content(of: entry, lookup.check).isNotModified { throw error }
                 missing = missing ?? error
                 passesRevisits = true
             }

@@ -12,12 +12,24 @@ package struct CaptureRecord: Sendable, Encodable {
     package var http: HeaderFields?
     /// The SHA-256 of the record's bytes in the WARC file; `nil` unless it was asked for and they can be read.
     package var sha256: String?
+    /// The title of the HTML document; `nil` unless it was asked for, or if there is none.
+    package var title: String?
     /// The reason why the record can't be read.
     package var problem: String?
 
+    /// What is read of a record only if it's asked for.
+    package struct Extras: Sendable {
+        /// Whether to read the record to its end, and hash it.
+        let hashes: Bool
+        /// Whether to read the document's title.
+        let title: Bool
+
+        package init(hashes: Bool, title: Bool) { (self.hashes, self.title) = (hashes, title) }
+    }
+
     private enum CodingKeys: String, CodingKey {
         case url, timestamp, status, mime, digest, file, offset, length, isCompressed, warcVersion, record, http, sha256
-        case problem
+        case title, problem
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -35,6 +47,7 @@ package struct CaptureRecord: Sendable, Encodable {
         try container.encodeIfPresent(header.map { Self.pairs($0.headers) }, forKey: .record)
         try container.encodeIfPresent(http.map(Self.pairs), forKey: .http)
         try container.encodeIfPresent(sha256, forKey: .sha256)
+        try container.encodeIfPresent(title, forKey: .title)
         try container.encodeIfPresent(problem, forKey: .problem)
     }
 
@@ -47,17 +60,20 @@ extension Resolver {
     /// - Parameters:
     ///   - url: The URL as indexed.
     ///   - timestamp: The timestamp as indexed.
-    ///   - hashes: Whether to read the records to their ends, and hash them.
+    ///   - wanted: What else to read.
     ///   - isWanted: See `closestCapture(_:in:isWanted:)`.
     package func records(
-        ofURL url: String, at timestamp: String, in archive: Archive, hashes: Bool, isWanted: @escaping () -> Bool
+        ofURL url: String, at timestamp: String, in archive: Archive, _ wanted: CaptureRecord.Extras,
+        isWanted: @escaping () -> Bool
     ) throws -> [CaptureRecord] {
         let check = CancellationCheck(isWanted)
         return try StoreError.refusingDamage {
             let index = try openArchives.lookups(archive)
             let entries = try index.wacz.captures(ofURL: url)
             return try entries.filter { $0.url == url && $0.timestamp == timestamp }.prefix(Self.recordsMax).map {
-                try record(of: $0, in: index.wacz, hashes: hashes, check)
+                var record = try record(of: $0, in: index.wacz, hashes: wanted.hashes, check)
+                if wanted.title { record.title = try title(of: $0, in: archive, isWanted: isWanted) }
+                return record
             }
         }
     }
@@ -76,5 +92,45 @@ extension Resolver {
         return record
     }
 
+    /// Returns the title of an HTML document; `nil` if it has none, or can't be read.
+    private func title(of entry: CDXJEntry, in archive: Archive, isWanted: @escaping () -> Bool) throws -> String? {
+        let request = ArchiveStore.CaptureRequest(url: entry.url, time: entry.captureTime)
+        do {
+            // For a revisit, the document is in another record.
+            let capture = try openCapture(request, in: [archive], allowsFuzzyMatch: false, isWanted: isWanted)
+            return try capture.flatMap { try $0.entry == entry ? $0.documentTitle() : nil }
+        } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
+            return nil
+        } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
+            return nil
+        }
+    }
+
     private static let recordsMax = 100
+}
+
+extension OpenCapture {
+    /// Returns the title of an HTML document; `nil` for other types, or if the first MiB has none.
+    func documentTitle() throws -> String? {
+        guard let mime, DocumentText.htmlTypes.contains(mime) else { return nil }
+        struct Enough: Error {}
+        let first = FirstTitle()
+        var document = document
+        var count = 0
+        do {
+            try document.readHTML(sink: first.add) { bytes, _ in
+                count += bytes
+                if first.title != nil || count > 1 << 20 { throw Enough() }
+            }
+        } catch is Enough {}
+        return first.title
+    }
+}
+
+private final class FirstTitle {
+    private(set) var title: String?
+
+    func add(_ part: HTMLTextReader.Part, _ line: [UInt8]) {
+        if part == .title, title == nil { title = String(decoding: line, as: UTF8.self) }
+    }
 }

@@ -11,7 +11,7 @@ struct CopyOrder: Comparable {
     private let id: String
 
     private enum Condition: Int {
-        case verified, incomplete, unverified, damaged
+        case intact, partlyChecked, unverified, damaged
     }
 
     init(_ archive: Archive) {
@@ -19,20 +19,17 @@ struct CopyOrder: Comparable {
         (importedAt, id) = (archive.importedAt, archive.id.text)
     }
 
-    /// Whether everything in the archive was verified, and nothing is wrong with it.
-    var isKnownToBeIntact: Bool { condition == .verified }
+    /// Whether everything in the archive was compared with its hashes, and agrees.
+    var isKnownToBeIntact: Bool { condition == .intact }
 
     /// Whether something is known to be wrong with the archive.
     var isDamaged: Bool { condition == .damaged }
 
     private static func condition(of archive: Archive) -> Condition {
         if archive.findingCounts.error > 0 { return .damaged }
-        switch archive.verified?.outcome {
-        case .verified: return .verified
-        case .incomplete: return .incomplete
-        case .failed: return .damaged
-        case nil: return .unverified
-        }
+        guard let verified = archive.verified else { return .unverified }
+        if verified.code.isFailure { return .damaged }
+        return verified.contents == .hashesAgree ? .intact : .partlyChecked
     }
 
     static func < (left: CopyOrder, right: CopyOrder) -> Bool {

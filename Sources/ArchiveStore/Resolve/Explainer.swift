@@ -82,7 +82,7 @@ struct Explainer {
     }
 
     mutating func run(_ library: LibrarySearch) throws -> Explanation {
-        let missing = try followCaptures()
+        let missing = try followCaptures(library)
         let url = missing ?? request.url
         if case .captured = result.reasons.last { return finished() }
         if url != request.url { result.missing = url }
@@ -124,7 +124,7 @@ struct Explainer {
     /// Follows the captures of the URL as replay does.
     ///
     /// - Returns: The URL without a capture, which can be the target of a redirect; `nil` if there's none.
-    private mutating func followCaptures() throws -> String? {
+    private mutating func followCaptures(_ library: LibrarySearch) throws -> String? {
         var redirects: [CaptureSummary] = []
         var (url, time) = (request.url, request.time)
         while true {
@@ -134,12 +134,15 @@ struct Explainer {
                 capture = try resolver.openCapture(
                     wanted, in: indexes.map(\.archive), allowsFuzzyMatch: !redirects.isEmpty)
             } catch {
-                try explain(error, opening: wanted, after: redirects)
+                try explain(error, opening: wanted, after: redirects, library)
                 return nil
             }
             guard let capture else {
                 guard !redirects.isEmpty else { return url }
                 return try lose(redirects, target: url, endless: false)
+            }
+            if capture.isSubstitute, let closest = try closest(wanted) {
+                _ = try explainIncomplete(closest, library)
             }
             let summary = CaptureSummary(capture.entry, in: capture.archive)
             guard let target = capture.redirectTarget else {
@@ -156,9 +159,9 @@ struct Explainer {
 
     /// Explains a capture that can be opened and isn't a redirect.
     private mutating func explain(
-        _ capture: CaptureSummary, status: Int, _ wanted: ArchiveStore.CaptureRequest
+        _ capture: CaptureSummary, status: Int?, _ wanted: ArchiveStore.CaptureRequest
     ) throws {
-        guard status >= 400 else {
+        guard (status ?? 0) >= 400 else {
             result.reasons.append(.captured(capture))
             result.offers = [Explanation.Offer(capture: capture, why: .captured)]
             return
@@ -179,9 +182,10 @@ struct Explainer {
 
     /// Explains why a capture can't be opened.
     private mutating func explain(
-        _ error: any Error, opening wanted: ArchiveStore.CaptureRequest, after redirects: [CaptureSummary]
+        _ error: any Error, opening wanted: ArchiveStore.CaptureRequest, after redirects: [CaptureSummary],
+        _ library: LibrarySearch
     ) throws {
-        guard let found = try Resolver.closest(lookup(wanted.url, at: wanted.time), among: indexes) else { throw error }
+        guard let found = try closest(wanted) else { throw error }
         let capture = CaptureSummary(found.entry, in: found.index.archive)
         let problem: String
         switch error {
@@ -189,13 +193,16 @@ struct Explainer {
             _ = try lose(redirects + [capture], target: wanted.url, endless: true)
             return
         case let error as StoreError where error.code == .payloadMissing:
-            let missing = try missingRequirements(of: found.index)
-            guard missing.isEmpty else {
-                result.reasons.append(
-                    .requires(Explanation.MissingRequirements(capture: capture, requires: missing)))
-                return try offerReadable(wanted, .requires)
+            guard try explainIncomplete(found, library) else {
+                problem = error.what
+                break
             }
-            problem = error.what
+            let missing = try missingRequirements(of: found.index)
+            guard case .incomplete(let evidence) = result.reasons.last, evidence.archives.isEmpty, !missing.isEmpty
+            else { return try offerReadable(wanted, .incomplete) }
+            result.reasons.removeLast()
+            result.reasons.append(.requires(Explanation.MissingRequirements(capture: capture, requires: missing)))
+            return try offerReadable(wanted, .requires)
         case let error as WebArchiveError where ![.io, .cancelled, .noSpace].contains(error.code):
             problem = error.problem
         default: throw error
@@ -205,6 +212,34 @@ struct Explainer {
                 Explanation.UnreadableCapture(
                     capture: capture, problem: problem, file: found.entry.filename, offset: found.entry.offset)))
         try offerReadable(wanted, .unreadable)
+    }
+
+    private func closest(_ wanted: ArchiveStore.CaptureRequest) throws -> Resolver.Found? {
+        try Resolver.closest(lookup(wanted.url, at: wanted.time), among: indexes)
+    }
+
+    /// Explains a capture whose content is stored with another one, and looks for that in the library.
+    ///
+    /// - Returns: `false` if nothing is missing.
+    private mutating func explainIncomplete(_ found: Resolver.Found, _ library: LibrarySearch) throws -> Bool {
+        let own: RecordContent
+        do throws(WebArchiveError) {
+            own = try found.index.wacz.content(of: found.entry, check)
+        } catch {
+            guard ![.io, .cancelled].contains(error.code) else { throw error }
+            return false
+        }
+        guard own.record.isRevisit || own.isNotModified else { return false }
+        let archives = indexes.map(\.archive)
+        var repeated = resolver.revisitResolver(archives, check)
+        guard try repeated.payload(of: own, found.entry, in: found.index) == nil else { return false }
+        result.reasons.append(
+            .incomplete(
+                Explanation.IncompleteCapture(
+                    capture: CaptureSummary(found.entry, in: found.index.archive),
+                    missing: MissingPayload(of: own, found.entry),
+                    archives: try library.holders(of: own, found.entry, in: found.index, besides: archives))))
+        return true
     }
 
     private func missingRequirements(
@@ -225,7 +260,7 @@ struct Explainer {
             let request = ArchiveStore.CaptureRequest(url: next.entry.url, time: next.entry.captureTime)
             do {
                 let capture = try resolver.openCapture(request, in: indexes.map(\.archive), allowsFuzzyMatch: false)
-                if let capture, capture.status < 300 {
+                if let capture, (capture.status ?? 200) < 300 {
                     offer((next.index, capture.entry), why)
                     return
                 }

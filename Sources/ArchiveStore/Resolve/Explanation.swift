@@ -11,6 +11,7 @@ package struct Explanation: Sendable, Hashable {
         case postOnly = "post-only"
         case redirectLost = "redirect-lost"
         case errorPage = "error-page"
+        case incomplete
         case unreadable
         case requires
         case unavailable
@@ -31,6 +32,7 @@ package struct Explanation: Sendable, Hashable {
         case redirectLost(LostRedirect)
         /// The site answered with an error.
         case errorPage(CaptureSummary)
+        case incomplete(IncompleteCapture)
         case unreadable(UnreadableCapture)
         case requires(MissingRequirements)
         case unavailable(UnavailableArchives)
@@ -115,6 +117,15 @@ extension Explanation {
         package let endless: Bool
     }
 
+    /// A capture whose content is stored with another capture, which isn't there.
+    package struct IncompleteCapture: Sendable, Hashable {
+        package let capture: CaptureSummary
+        /// What is missing, as far as it's known.
+        package let missing: MissingPayload
+        /// Archives of the library with which it would be complete in a collection.
+        package let archives: [PayloadHolder]
+    }
+
     package struct UnreadableCapture: Sendable, Hashable {
         package let capture: CaptureSummary
         /// What is wrong, in the style of `WebArchiveError.problem`.
@@ -196,6 +207,7 @@ extension Explanation.Reason: Encodable {
         case .postOnly(let evidence): (.postOnly, evidence)
         case .redirectLost(let evidence): (.redirectLost, evidence)
         case .errorPage(let evidence): (.errorPage, evidence)
+        case .incomplete(let evidence): (.incomplete, evidence)
         case .unreadable(let evidence): (.unreadable, evidence)
         case .requires(let evidence): (.requires, evidence)
         case .unavailable(let evidence): (.unavailable, evidence)
@@ -210,6 +222,23 @@ extension Explanation.Reason: Encodable {
         let (code, evidence) = parts
         try ["code": code].encode(to: encoder)
         try evidence.encode(to: encoder)
+    }
+}
+
+extension Explanation.IncompleteCapture: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case storedURL, storedAt, record, container, isUnchanged, archives
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try capture.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(missing.storedURL, forKey: .storedURL)
+        try container.encodeIfPresent(missing.storedAt, forKey: .storedAt)
+        try container.encodeIfPresent(missing.record, forKey: .record)
+        try container.encodeIfPresent(missing.container, forKey: .container)
+        try container.encode(missing.isUnchanged, forKey: .isUnchanged)
+        try container.encode(archives, forKey: .archives)
     }
 }
 

@@ -2,7 +2,7 @@ import WebArchive
 
 /// Searches the other archives of the library for a URL, one after the other.
 struct LibrarySearch {
-    private let resolver: Resolver
+    let resolver: Resolver
     private let time: CaptureTimestamp?
     private let end: ContinuousClock.Instant
     private let isWanted: () -> Bool
@@ -60,6 +60,15 @@ struct LibrarySearch {
             Explanation.Offer(capture: CaptureSummary($0.entry, in: $0.index.archive), why: .otherArchive)
         }
         return (evidence, offers)
+    }
+
+    /// Returns archives with which a capture without payload would be complete in a collection; see `PayloadSearch`.
+    func holders(
+        of own: RecordContent, _ entry: CDXJEntry, in index: IndexedArchive, besides collection: [Archive]
+    ) throws -> [PayloadHolder] {
+        let (end, isWanted) = (end, isWanted)
+        let check = CancellationCheck { isWanted() && ContinuousClock.now < end }
+        return try PayloadSearch(resolver, check).holders(of: own, entry, in: index, besides: collection)
     }
 
     private static func ranked(_ found: [Resolver.Found], for lookup: CaptureLookup) -> [Resolver.Found] {

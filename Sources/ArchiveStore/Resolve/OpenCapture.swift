@@ -6,16 +6,16 @@ package struct OpenCapture: Sendable {
     package let archive: Archive
     /// The index entry.
     package let entry: CDXJEntry
-    /// The status of the archived response; 200 for records without an HTTP message.
-    package let status: Int
-    /// The reason phrase; may be empty.
-    package let reason: String
+    /// The head of the archived response; `nil` if it isn't recorded.
+    private let head: HTTPMessageHead?
     /// The header fields of the archived response.
     package let fields: HeaderFields
     /// The body; for a revisit, that of the earlier capture.
     package let body: CaptureBody
     /// For a revisit, the capture that has its payload.
     package let payloadCapture: PayloadCapture?
+    /// Whether the server only said that nothing had changed, so that what is sent depends on which other captures there are.
+    package let isNotModified: Bool
     /// Whether it was chosen instead of a closer revisit whose payload is missing.
     package internal(set) var isSubstitute = false
 
@@ -24,6 +24,11 @@ package struct OpenCapture: Sendable {
         package let archiveID: ArchiveID
         package let url: String
         package let timestamp: String
+
+        init(_ found: Resolver.Found) {
+            archiveID = found.index.archive.id
+            (url, timestamp) = (found.entry.url, found.entry.timestamp)
+        }
     }
 
     /// - Parameters:
@@ -35,29 +40,44 @@ package struct OpenCapture: Sendable {
         self.archive = archive
         self.entry = entry
         self.payloadCapture = payloadCapture
-        let head = Self.hasResponseHead(own) ? own.head : payload.head
-        status = head?.status ?? 200
-        reason = head?.reason ?? ""
+        isNotModified = own.isNotModified
+        head = Self.hasResponseHead(own) ? own.head : payload.head
         fields =
             head?.fields ?? HeaderFields(payload.contentType.map { [.init(name: "Content-Type", value: $0)] } ?? [])
         body = CaptureBody(content: payload)
     }
 
-    /// Whether a record has the response's own head: a revisit does, unless it is only a 304. WARC 1.1 §6.7.
+    /// Whether a record has the response's own head: any does, unless it is only a 304. WARC 1.1 §6.7.
     private static func hasResponseHead(_ content: RecordContent) -> Bool {
-        guard let head = content.head, let status = head.status else { return false }
-        return !content.record.isRevisit || status != 304
+        content.head?.status.map { $0 != 304 } ?? false
     }
 
     /// The time of the capture.
     package var time: CaptureTimestamp? { entry.captureTime }
+
+    /// The first line of the archived response, with single spaces: `HTTP/1.1 200 OK`; `nil` if it isn't recorded.
+    package var statusLine: String? { head?.statusLine }
+
+    /// The status of the archived response; `nil` if it isn't recorded.
+    package var status: Int? { head?.status }
+
+    /// The reason phrase; may be empty.
+    package var reason: String { head?.reason ?? "" }
+
+    /// The media type that the crawler found in the payload.
+    package var identifiedType: String? { body.content.record.identifiedType }
+
+    /// Whether only the first of several segments is there. WARC 1.1 §7.
+    package var isFirstSegment: Bool { body.content.record.isFirstSegment }
+
+    /// What reads the text of the body. A revisit has a media type of its own.
+    var document: DocumentText { DocumentText(body.content, contentType: fields["Content-Type"]) }
 
     /// The media type without parameters, in lower case.
     package var mime: String? { HTTPMessageHead.mime(ofType: fields["Content-Type"]) }
 
     /// The absolute target of an archived redirect; `nil` for other responses.
     package var redirectTarget: String? {
-        guard (300...399).contains(status), status != 304, let location = fields["Location"] else { return nil }
-        return CapturedURL.resolve(location, against: entry.url)
+        head?.redirectLocation.flatMap { URLReference.resolve($0, against: entry.url) }
     }
 }

@@ -16,7 +16,11 @@ extension Resolver {
     /// - Parameter wacz: The archive's file.
     func missingRequirements(of archive: Archive, _ wacz: WACZFile) throws -> [Finding] {
         let missing = try requirements(of: archive, wacz.dataPackage).filter { $0.archive == nil }.map(\.requirement)
-        var findings = missing.prefix(Self.findingsMax).map(Self.finding)
+        let named = try catalog.archives(originalNames: missing.prefix(Self.findingsMax).compactMap(\.filename))
+        var findings = missing.prefix(Self.findingsMax).map { requirement in
+            let same = named.first { $0.originalName == requirement.filename && $0.key != archive.key }
+            return Self.finding(requirement, named: same)
+        }
         if let last = findings.last, missing.count > findings.count {
             findings.append(
                 Finding(
@@ -51,17 +55,22 @@ extension Resolver {
         return named.map { ($0, $0.sha256.flatMap { byHash[$0] }) }
     }
 
-    private static func finding(_ requirement: DataPackage.Requirement) -> Finding {
+    /// - Parameter named: An archive with the required name.
+    private static func finding(_ requirement: DataPackage.Requirement, named: Archive?) -> Finding {
         let name = requirement.filename.map { "'\($0.prefix(200))'" } ?? "an unnamed archive"
+        let isOther = requirement.sha256 != nil && named?.sha256 != nil
+        let difference = isOther ? ", but other bytes" : "; whether it's the same file isn't known"
+        let other = named.map { " The archive \($0.id) has the same name\(difference)." }
         guard let hash = requirement.sha256 else {
             return Finding(
                 severity: .warning, code: "required-archive-unknown",
-                what: "This archive requires \(name), but doesn't state its SHA-256.", location: "datapackage.json",
+                what: "This archive requires \(name), but doesn't state its SHA-256.\(other ?? "")",
+                location: "datapackage.json",
                 consequence: "Captures whose content is stored there can't be replayed.")
         }
         return Finding(
             severity: .warning, code: "required-archive-missing",
-            what: "This archive requires \(name) (SHA-256 \(hash)), which isn't in your library.",
+            what: "This archive requires \(name) (SHA-256 \(hash)), which isn't in your library.\(other ?? "")",
             location: "datapackage.json",
             consequence: "Captures whose content is stored there can't be replayed until you import it.")
     }

@@ -199,7 +199,7 @@ final class PageTextReader {
     private func readCapture(
         of page: SourcePage, _ known: (RecordPlace) -> Bool, _ text: inout PageTextParts
     ) throws {
-        guard let capture = try capture(of: page.url, at: page.timestamp) else {
+        guard let capture = try shownCapture(of: page.url, at: page.timestamp) else {
             text.content.missing = .notCaptured
             return
         }
@@ -226,7 +226,7 @@ final class PageTextReader {
     }
 
     private func readHTML(of capture: OpenCapture, _ text: inout PageTextParts) throws {
-        var document = DocumentText(capture.body.content)
+        var document = capture.document
         // The closure escapes; `text` must not.
         let collected = Collected()
         try document.readHTML {
@@ -241,7 +241,7 @@ final class PageTextReader {
     }
 
     private func readPlainText(of capture: OpenCapture, _ text: inout PageTextParts) throws {
-        try DocumentText(capture.body.content).readPlainText { piece in
+        try capture.document.readPlainText { piece in
             try text.add(piece)
             try step(UInt64(piece.count))
         }
@@ -252,7 +252,7 @@ final class PageTextReader {
         let secondsLeft = (limits.read - bytesRead) / PageTextLimits.bytesPerPDFSecond + 1
         let limits = PDFText.Limits(
             documentBytes: limits.indexed, processorSeconds: UInt32(clamping: secondsLeft), memory: limits.pdfMemory)
-        try PDFText(store).read(DocumentText(capture.body.content), &text, limits: limits) {
+        try PDFText(store).read(capture.document, &text, limits: limits) {
             try step(UInt64($0))
         } spent: {
             bytesRead += UInt64($0 * Double(PageTextLimits.bytesPerPDFSecond))
@@ -267,6 +267,36 @@ final class PageTextReader {
         countRecord()
         return capture
     }
+
+    /// Returns the capture of a page, or of where it redirects as far as that was captured.
+    private func shownCapture(of url: String, at timestamp: String) throws -> OpenCapture? {
+        guard var shown = try capture(of: url, at: timestamp) else { return nil }
+        var known: Set = [url]
+        while known.count <= Self.redirectsMax, let target = shown.redirectTarget, known.insert(target).inserted,
+            let next = try capture(of: target, at: timestamp)
+        {
+            shown = next
+        }
+        return shown
+    }
+
+    /// Returns the document that a page redirects to; `nil` if it doesn't redirect, or not to a document that was captured.
+    func destination(of url: String, at timestamp: String) throws -> CDXJEntry? {
+        let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: timestamp))
+        guard !isAtLimit, let entry = try store.resolver.closestCapture(request, in: [archive])?.entry,
+            (300...399).contains(entry.status ?? 0)
+        else { return nil }
+        do {
+            let shown = try shownCapture(of: url, at: timestamp)
+            return shown.flatMap { DetectedPage.isDocument($0.entry) ? $0.entry : nil }
+        } catch let error as WebArchiveError where error.code != .io {
+            return nil
+        } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
+            return nil
+        }
+    }
+
+    private static let redirectsMax = 10
 
     /// Counts bytes that were read.
     private func step(_ bytes: UInt64) throws {

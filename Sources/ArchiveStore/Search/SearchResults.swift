@@ -1,5 +1,5 @@
 import GRDB
-import WebArchive
+package import WebArchive
 
 /// A page that was found. All captures of a URL are one hit.
 package struct SearchHit: Sendable, Hashable, Encodable {
@@ -21,8 +21,10 @@ package struct SearchHit: Sendable, Hashable, Encodable {
     package let captures: Int
     /// The years of these captures.
     package let years: [Int]
+    /// What is known about the archive's file; see `Archive.verificationCode`.
+    package let verification: VerificationCode?
     /// The last verification of the archive; `nil` before the first.
-    package let verification: VerificationSummary?
+    package let verificationSummary: VerificationSummary?
     /// The other archives that have a capture of the URL at the same time with the same text, those with the best copies
     /// first; `nil` if there are none.
     package let otherArchives: [OtherArchive]?
@@ -31,11 +33,12 @@ package struct SearchHit: Sendable, Hashable, Encodable {
         package let id: ArchiveID
         package let title: String
         package let originalName: String
-        package let verification: VerificationSummary?
+        package let verification: VerificationCode?
+        package let verificationSummary: VerificationSummary?
 
-        init(_ archive: Archive) {
+        init(_ archive: Archive, _ availability: Availability) {
             (id, title, originalName) = (archive.id, archive.title, archive.entry.originalName)
-            verification = archive.verified
+            (verification, verificationSummary) = (archive.verificationCode(availability), archive.verified)
         }
     }
 }

@@ -228,7 +228,9 @@ package struct Searcher: Sendable {
         guard let document, let timestamp else { return nil }
         let copies = try archives(withURL: found.url, at: timestamp, preferring: found.document, scope)
         guard let archive = copies.first?.archive else { return nil }
-        let others = copies.dropFirst().filter(\.hasText).map { SearchHit.OtherArchive($0.archive) }
+        let others = copies.dropFirst().filter(\.hasText).map {
+            SearchHit.OtherArchive($0.archive, $0.archive.availability(in: store.layout))
+        }
         let years = try YearRow.fetchAll(scope.statement(byYear), arguments: [found.url])
         let text = try document.text.map { try SearchText.fetch(scope.database, number: $0) }
         return SearchHit(
@@ -237,7 +239,8 @@ package struct Searcher: Sendable {
             snippet: finder.snippet(of: text?.content ?? []),
             type: document.type, language: document.language.isEmpty ? nil : document.language,
             captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) },
-            verification: archive.verified, otherArchives: others.isEmpty ? nil : others)
+            verification: archive.verificationCode(archive.availability(in: store.layout)),
+            verificationSummary: archive.verified, otherArchives: others.isEmpty ? nil : others)
     }
 
     private struct CopyRow: Decodable, FetchableRecord {

@@ -178,8 +178,9 @@ struct ListedPages: PageSource {
 
 /// The pages of an archive without page lists: HTML documents and PDFs among its captures.
 ///
-/// For each WARC file in which the crawler wrote a record about each page (`urn:pageinfo:URL`, Browsertrix), those. For the
-/// others, all documents with status 200 that weren't loaded into another page, as far as the records tell.
+/// For each WARC file in which the crawler wrote a record about each page (`urn:pageinfo:URL`, Browsertrix), those; of pages
+/// that redirect, the documents to which they lead. For the others, all documents with status 200 that weren't loaded into
+/// another page, as far as the records tell.
 struct DetectedPages: PageSource {
     private let wacz: WACZFile
     private let reader: CaptureReader
@@ -208,7 +209,7 @@ struct DetectedPages: PageSource {
         while let entry = try pageRecords?.next() {
             guard entry.url.hasPrefix(DetectedPage.recordPrefix) else { continue }
             recordedFiles.insert(entry.filename)
-            if let page = page(String(entry.url.dropFirst(DetectedPage.recordPrefix.count)), entry) { return page }
+            if let page = try recordedPage(entry) { return page }
         }
         pageRecords = nil
         while let (entry, _) = try reader.next() {
@@ -218,6 +219,13 @@ struct DetectedPages: PageSource {
             if let page = page(entry.url, entry) { return page }
         }
         return nil
+    }
+
+    /// Returns the page that a crawler wrote a record about, or the document to which it redirects.
+    private mutating func recordedPage(_ entry: CDXJEntry) throws -> SourcePage? {
+        let url = String(entry.url.dropFirst(DetectedPage.recordPrefix.count))
+        if let end = try texts.destination(of: url, at: entry.timestamp) { return page(end.url, end) }
+        return page(url, entry)
     }
 
     private mutating func page(_ url: String, _ entry: CDXJEntry) -> SourcePage? {

@@ -112,8 +112,12 @@ struct Committer {
 
     /// Inserts an archive into the catalog, with its findings and pages.
     func insertIntoCatalog(_ archive: Archive, _ examined: ExaminedArchive, replacing oldKey: String? = nil) throws {
+        let lost = archive.sourceFindings ?? []
+        let findings = lost + examined.findings.filter { !lost.contains($0) }
+        var archive = archive
+        archive.summary.findingCounts = FindingCounts(findings)
         try catalog.add(
-            archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: examined.findings,
+            archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: findings,
             replacing: [archive.key, oldKey].compactMap { $0 }
         ) { add in
             try examined.forEachPage { try add($0) }

@@ -26,7 +26,7 @@ struct IncomingFolder {
 
     /// Whether no process has locked a file. Locks it in that case.
     private static func isAbandoned(_ copy: Descriptor) throws -> Bool {
-        let isOld = time(nil) - (try copy.status().changedAtSeconds) > abandonedAfterSeconds
+        let isOld = try copy.status().ageSeconds > abandonedAfterSeconds
         switch copy.lock() {
         case .heldByAnother: return false
         case .unsupported: return isOld
@@ -38,7 +38,7 @@ struct IncomingFolder {
     func hasAbandoned(olderThanSeconds age: Int) throws -> Bool {
         try Folder.names(in: layout.incoming).contains { name in
             let path = "\(layout.incoming)/\(name)"
-            guard let status = Folder.status(of: path), time(nil) - status.changedAtSeconds >= age else { return false }
+            guard let status = Folder.status(of: path), status.ageSeconds >= age else { return false }
             if name.hasPrefix(StoreLayout.removedPrefix) { return true }
             guard name.hasPrefix(StoreLayout.copyPrefix) || name.hasPrefix(StoreLayout.runnerPrefix) else {
                 return false
@@ -66,8 +66,12 @@ struct IncomingFolder {
 }
 
 extension stat {
-    /// The status change time (ctime) in seconds since 1970.
-    var changedAtSeconds: Int {
+    /// The seconds since the status change time (ctime); not negative. That time is more precise than `time`, so the file
+    /// that was just written can seem to be from the next second.
+    var ageSeconds: Int { max(0, time(nil) - changedAtSeconds) }
+
+    /// The status change time in seconds since 1970.
+    private var changedAtSeconds: Int {
         #if os(Linux)
         st_ctim.tv_sec
         #else

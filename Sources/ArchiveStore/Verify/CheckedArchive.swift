@@ -12,13 +12,14 @@ struct CheckedArchive {
         guard wacz.digest != nil, let bytes = try wacz.digestFile() else { return }
         let report = SignatureVerifier(trust: trust).verify(bytes)
         guard report.outcome != .unsigned else { return }
-        signature = report
+        let isOfThisFile = Self.isOfThisFile(report, result)
+        signature = isOfThisFile ? report : report.ofOtherFile
         result.add(report.findings + (isOfThisFile ? [] : [Self.otherFile]))
     }
 
     /// Whether what was signed is the hash of the file's own list of files and hashes.
-    private var isOfThisFile: Bool {
-        guard let signed = signature?.hash.flatMap({ WARCDigest($0) }) else { return true }
+    private static func isOfThisFile(_ report: SignatureReport, _ result: Verification) -> Bool {
+        guard let signed = report.hash.flatMap({ WARCDigest($0) }) else { return true }
         return result.packageHash.flatMap { WARCDigest($0) } == signed
     }
 
@@ -27,6 +28,9 @@ struct CheckedArchive {
         what: "The signature isn't for this file's datapackage.json.",
         location: "datapackage-digest.json signedData.hash",
         consequence: "The signature proves nothing about this file.")
+
+    /// Adds what is known about the archive and can't be found in its file.
+    mutating func add(_ sourceFindings: [Finding]) { result.add(sourceFindings) }
 
     /// The result for a file that can't be opened as a WACZ.
     init(unreadable error: WebArchiveError) {

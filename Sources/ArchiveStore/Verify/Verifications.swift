@@ -15,20 +15,23 @@ package struct Verifications: Sendable {
     ///
     /// - Parameters:
     ///   - trust: The roots that the signature must lead to; `nil` for the system's.
+    ///   - collection: Archives that replay together with it and may have its revisits' payloads. With these, nothing is
+    ///     stored or continued: the result is that of the archive in the collection.
     ///   - step: Called often with the number of bytes of the file that were read; throws to stop.
     /// - Returns: The report; `nil` if the archive was removed or replaced meanwhile.
     /// - Throws: What `step` throws; `StoreError` if the file can't be read.
     package func verify(
-        _ archive: Archive, trust: TrustRoots?, step: (_ done: UInt64) throws -> Void
+        _ archive: Archive, trust: TrustRoots?, in collection: [Archive] = [], step: (_ done: UInt64) throws -> Void
     ) throws -> VerificationReport? {
         try withoutActuallyEscaping(step) { step in
-            let saved = read(VerificationProgress.self, .verifying, archive) ?? VerificationProgress()
+            let isAlone = collection.isEmpty
+            let saved = isAlone ? read(VerificationProgress.self, .verifying, archive) : nil
             var latest: VerificationProgress?
             var savedAt = ContinuousClock.now
             // What was done since is lost if it can't be saved, and only that.
             defer { if let latest { try? write(latest, .verifying, archive) } }
             let before = last(of: archive)
-            let result = try StoreError.refusingDamage {
+            var checked = try StoreError.refusingDamage {
                 let file = try archive.openFile(in: layout).bytes(named: "\(archive.id).wacz")
                 let wacz: WACZFile
                 do {
@@ -36,13 +39,13 @@ package struct Verifications: Sendable {
                 } catch let error as WebArchiveError where error.code != .io {
                     return CheckedArchive(unreadable: error)
                 }
-                let lookups = StoreLookups(store, IndexedArchive(archive, wacz, layout: layout))
+                let lookups = StoreLookups(store, IndexedArchive(archive, wacz, layout: layout), collection)
                 let verifier = ArchiveVerifier(
-                    wacz, continuing: saved, lookups: lookups,
+                    wacz, continuing: saved ?? VerificationProgress(), lookups: lookups,
                     wholeFile: before != nil || archive.importedAt.timeIntervalSinceNow < -86_400 ? archive.sha256 : nil
                 ) { done, progress in
-                    latest = progress ?? latest
-                    if progress != nil, savedAt.duration(to: .now) > Self.saveInterval {
+                    latest = isAlone ? progress ?? latest : nil
+                    if latest != nil, progress != nil, savedAt.duration(to: .now) > Self.saveInterval {
                         try write(latest, .verifying, archive)
                         (latest, savedAt) = (nil, .now)
                     }
@@ -51,7 +54,9 @@ package struct Verifications: Sendable {
                 return try CheckedArchive(verifier, wacz, trust)
             }
             latest = nil
-            return try finish(VerificationReport(result, after: before), archive)
+            checked.add(archive.sourceFindings ?? [])
+            guard isAlone else { return VerificationReport(checked, after: nil) }
+            return try finish(VerificationReport(checked, after: before), archive)
         }
     }
 
@@ -124,13 +129,14 @@ package struct Verifications: Sendable {
 }
 
 /// Looks captures up as replay does.
-private struct StoreLookups: VerificationLookups {
-    private let resolver: Resolver
+private final class StoreLookups: VerificationLookups {
     private let indexed: IndexedArchive
     private let check = CancellationCheck()
+    private var resolver: RevisitResolver<IndexedArchive>
 
-    init(_ store: ArchiveStore, _ indexed: IndexedArchive) {
-        (resolver, self.indexed) = (store.resolver, indexed)
+    init(_ store: ArchiveStore, _ indexed: IndexedArchive, _ collection: [Archive]) {
+        self.indexed = indexed
+        resolver = store.resolver.revisitResolver(collection, check)
     }
 
     func isCaptured(_ page: Page) throws -> Bool {
@@ -138,15 +144,8 @@ private struct StoreLookups: VerificationLookups {
         return try indexed.closestCapture(CaptureLookup(request, check)) != nil
     }
 
-    func isResolvable(_ revisit: CDXJEntry) throws -> Bool {
-        do {
-            let record = try indexed.wacz.content(of: revisit, check).record
-            _ = try resolver.revisitPayload(of: record, revisit, in: indexed, collection: [], check)
-            return true
-        } catch let error as StoreError where error.code == .payloadMissing {
-            return false
-        } catch let error as WebArchiveError where error.code != .io {
-            return false
-        }
+    func missingPayload(of revisit: CDXJEntry) throws -> MissingPayload? {
+        let own = try indexed.wacz.content(of: revisit, check)
+        return try resolver.payload(of: own, revisit, in: indexed) == nil ? MissingPayload(of: own, revisit) : nil
     }
 }

@@ -42,7 +42,12 @@ package struct DownloadLogs: Sendable {
 
     private func bytes(_ row: DownloadRow) throws -> [UInt8] {
         let active = "\(layout.session(row.sessionID))/\(SessionFile.log)"
-        if Folder.isFile(active) { return try Self.read(active) }
+        do {
+            if Folder.isFile(active) { return try Self.read(active) }
+        } catch {
+            // The hand-over stores the log first, and then deletes this file, maybe just now.
+            if Folder.isFile(active) { throw error }
+        }
         guard let id = row.logID, Folder.isFile(path(id, row.createdAt)) else { return [] }
         return try Self.decompressed(Self.read(path(id, row.createdAt)))
     }

@@ -73,7 +73,7 @@ struct BackgroundWork: Sendable {
             let report = store.verifications.last(of: archive), report.hasChanged, let before = report.previous
         else { return }
         logger.warning(
-            "verification of \(id): \(report.summary.outcome), before: \(before.outcome)",
+            "verification of \(id): \(report.summary.code.rawValue), before: \(before.code.rawValue)",
             metadata: ["new": "\(report.newFindings.joined(separator: " "))"])
     }
 

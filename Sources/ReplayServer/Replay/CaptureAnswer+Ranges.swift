@@ -14,7 +14,7 @@ extension CaptureAnswer {
         let isDecoded =
             !stored.codings.isEmpty && canBeDecoded && !Self.accepts(stored.codings, request.headers[.acceptEncoding])
         var part = Part(
-            status: Self.status(capture.status), fields: fields(isDecoded: isDecoded),
+            status: Self.status(capture.status ?? 200), fields: fields(isDecoded: isDecoded),
             length: isDecoded ? nil : stored.storedLength, isDecoded: isDecoded)
         switch part.status.code {
         case 204, 205:

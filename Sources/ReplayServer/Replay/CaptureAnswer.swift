@@ -38,6 +38,7 @@ struct CaptureAnswer: Sendable {
         var fields = CaptureFields.fields(of: capture, isForEngine: modifier == .engine)
         for field in own { fields[field.name] = field.value }
         for field in part.fields { fields[field.name] = field.value }
+        if capture.isFirstSegment, modifier != .engine { fields[.segments] = "first" }
         if allowsReuse, isReusable(part, fields) { Self.allowReuse(&fields) }
         if modifier == .engine { setEngineFields(&part.status, &fields) } else { rewriteLocation(&fields) }
         if modifier == .download { fields[.contentDisposition] = Self.attachment(capture.entry.url) }
@@ -108,7 +109,7 @@ struct CaptureAnswer: Sendable {
     /// show pages of a removed archive.
     private func isReusable(_ part: Part, _ fields: HTTPFields) -> Bool {
         // Another archive that has a revisit's payload can appear or disappear.
-        guard [200, 206, 304].contains(part.status.code), !capture.isSubstitute,
+        guard [200, 206, 304].contains(part.status.code), !capture.isSubstitute, !capture.isNotModified,
             [nil, capture.archive.id].contains(capture.payloadCapture?.archiveID),
             let type = fields[.contentType]?.lowercased()
         else { return false }
@@ -124,9 +125,9 @@ struct CaptureAnswer: Sendable {
 
     /// Sends archived errors and redirects as 200 with fields from which the engine restores the archived response.
     private func setEngineFields(_ status: inout HTTPResponse.Status, _ fields: inout HTTPFields) {
-        let original = capture.status
         // A worker can't create responses with other statuses, or 304 with a body.
-        guard (300...599).contains(original), original != 304, status.code == original else { return }
+        guard let original = capture.status, (300...599).contains(original), original != 304, status.code == original
+        else { return }
         status = .ok
         fields[.redirectStatus] = "\(original)"
         fields[.redirectStatusText] = Self.reason(capture.reason, status: original)
@@ -150,7 +151,11 @@ struct CaptureAnswer: Sendable {
     }
 
     func tag(isDecoded: Bool) -> ETag {
-        let place = "\(capture.archive.sha256 ?? capture.archive.key) \(capture.entry.filename) \(capture.entry.offset)"
+        let payload = capture.payloadCapture.map { "\($0.archiveID) \($0.timestamp) \($0.url)" } ?? ""
+        let codings = capture.body.codings.map(\.rawValue).joined(separator: ",")
+        let place =
+            "\(capture.archive.sha256 ?? capture.archive.key) \(capture.entry.filename) \(capture.entry.offset) "
+            + "\(codings) \(payload)"
         let digest = SHA256.hash(data: Data(place.utf8)).base64.prefix(22)
         return ETag(strong: "\(digest)\(isDecoded ? ".d" : "")")
     }
@@ -205,6 +210,8 @@ extension HTTPField.Name {
     static let mementoDatetime = name("Memento-Datetime")
     static let acceptDatetime = name("Accept-Datetime")
     static let link = name("Link")
+    /// Only the first segment of a capture is there.
+    static let segments = name("X-Replayhost-Segments")
     static let secFetchMode = name("Sec-Fetch-Mode")
     static let serviceWorker = name("Service-Worker")
 }

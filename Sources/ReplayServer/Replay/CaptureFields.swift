@@ -20,13 +20,28 @@ enum CaptureFields {
             guard bytes <= bytesMax else { break }
             let lower = field.name.lowercased()
             if described.contains(lower) || isForEngine && isForScripts(lower) {
-                append(field.name, field.value, to: &fields)
+                append(field.name, lower == "content-type" ? withSemicolon(field.value) : field.value, to: &fields)
                 if isForEngine { continue }
             }
             append("X-Archive-Orig-\(field.name)", field.value, to: &fields)
         }
-        if isForEngine, let cookies = cookies(of: capture) { append("X-Proxy-Set-Cookie", cookies, to: &fields) }
+        guard isForEngine else { return fields }
+        if let cookies = cookies(of: capture) { append("X-Proxy-Set-Cookie", cookies, to: &fields) }
+        if let type = capture.identifiedType, type.utf8.count <= identifiedTypeBytesMax {
+            append("X-Archive-Identified-Type", type, to: &fields)
+        }
         return fields
+    }
+
+    /// Returns a media type with the semicolon before its parameters, which some servers left out. Browsers don't know the
+    /// type without it.
+    private static func withSemicolon(_ type: String) -> String {
+        let name = type.prefix { !" \t;".contains($0) }
+        let rest = type.dropFirst(name.count).drop { " \t".contains($0) }
+        guard name.contains("/"), !name.contains(","), rest.first?.isLetter == true, rest.contains("=") else {
+            return type
+        }
+        return "\(name); \(rest)"
     }
 
     /// Returns the cookies that are visible to scripts, for the engine: `name=value,…`, the format of wabac.js.
@@ -80,7 +95,8 @@ enum CaptureFields {
 
     /// The start of names that browsers or the engine act on nevertheless.
     private static let notOwn = [
-        "x-archive-orig-", "x-content-security-policy", "x-content-type-options", "x-dns-prefetch-control",
+        "x-archive-identified-", "x-archive-orig-", "x-content-security-policy", "x-content-type-options",
+        "x-dns-prefetch-control",
         "x-frame-options", "x-orig-location", "x-orig-ts", "x-proxy-set-cookie", "x-redirect-status", "x-sourcemap",
         "x-ua-compatible", "x-wabac-", "x-webkit-csp", "x-xss-protection",
     ]
@@ -92,4 +108,5 @@ enum CaptureFields {
 
     private static let bytesMax = 64 << 10
     private static let cookieBytesMax = 16 << 10
+    private static let identifiedTypeBytesMax = 1 << 10
 }

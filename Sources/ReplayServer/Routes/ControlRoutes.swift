@@ -12,13 +12,16 @@ struct ControlRoutes: Sendable {
             .get("/") { request, _ in try await index(request) }
             .get("/index.html") { request, _ in try await index(request) }
             .get("/stock") { request, _ in try await stock(request) }
-            .get("/app/**") { request, context in
-                try await site.asset("app/\(context.parameters.getCatchAll().joined(separator: "/"))", request: request)
-            }
+            .get("/app/**") { request, context in try await asset(in: "app", request, context) }
+            .get("/bundle/**") { request, context in try await asset(in: "bundle", request, context) }
             .get("/sw.js") { request, _ in try await site.engineScript(request: request) }
             .get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
             // Unlike the rest of the API, this is open to other origins.
             .get("/api/health") { _, _ in try await HealthRoute(site: site).respond() }
+    }
+
+    private func asset(in folder: String, _ request: Request, _ context: ConnectionContext) async throws -> Response {
+        try await site.asset("\(folder)/\(context.parameters.getCatchAll().joined(separator: "/"))", request: request)
     }
 
     /// Redirects to the stock interface.
@@ -34,10 +37,13 @@ struct ControlRoutes: Sendable {
     }
 
     /// Returns the app's page with the token, which other origins can't read.
+    ///
+    /// `Scripts/bundle` writes the one that loads the app as one file.
     private func index(_ request: Request) async throws -> Response {
-        guard let page = try await site.blocking({ try site.assets.asset("index.html") }) else {
-            throw ErrorResponse.assetsMissing
+        let found = try await site.blocking {
+            try site.assets.asset("bundle/index.html") ?? site.assets.asset("index.html")
         }
+        guard let page = found else { throw ErrorResponse.assetsMissing }
         let filled = String(decoding: page.bytes, as: UTF8.self)
             .replacingOccurrences(of: "{{token}}", with: site.token)
             .replacingOccurrences(of: "{{version}}", with: site.version)

@@ -91,29 +91,29 @@ struct ExportRoutes: Sendable {
         guard order.kind != .page || order.url != nil else {
             throw ErrorResponse(.badRequest, code: "bad-body", "the key url is missing")
         }
+        let time = order.timestamp.flatMap { CaptureTimestamp(endOf: $0) }
+        guard order.timestamp == nil || time != nil else {
+            throw ErrorResponse(.badRequest, code: "bad-body", "the timestamp needs 4 to 17 digits of YYYYMMDDhhmmss")
+        }
         let id = try context.name()
         return try await prepare(context) { client in
             guard let known = ArchiveID(id), let archive = try site.store.archive(named: known.text) else {
                 throw ErrorResponse.unknown("archive", id)
             }
             let exporter = exporter(for: client)
-            let page = CapturedURL.completed(order.url ?? "")
-            let name =
-                switch order.kind {
-                case .repaired: Exporter.fileName(of: archive, "-repaired")
-                case .page: try exporter.fileName(ofPage: page, in: archive)
-                case .files: "\(archive.id)-files.zip"
+            switch order.kind {
+            case .repaired:
+                return try site.store.stageExport(named: Exporter.fileName(of: archive, "-repaired")) {
+                    try exporter.repaired(archive, to: $0)
                 }
-            return try site.store.stageExport(named: name) { target in
-                switch order.kind {
-                case .repaired: return try exporter.repaired(archive, to: target)
-                case .page:
-                    let time = order.timestamp.flatMap { CaptureTimestamp(endOf: $0) }
-                    return try exporter.page(.init(url: page, time: time), of: archive, to: target)
-                case .files:
-                    let files = try exporter.files(
-                        of: archive, to: target, FileSelection(types: type.map { [$0] }, urls: order.urls))
-                    return Exporter.Result(fileCount: files.count)
+            case .page:
+                let request = ArchiveStore.CaptureRequest(url: CapturedURL.completed(order.url ?? ""), time: time)
+                let page = try exporter.page(request, of: archive)
+                return try site.store.stageExport(named: page.fileName) { try page.write(to: $0) }
+            case .files:
+                let selection = FileSelection(types: type.map { [$0] }, urls: order.urls)
+                return try site.store.stageExport(named: "\(archive.id)-files.zip") { target in
+                    Exporter.Result(fileCount: try exporter.files(of: archive, to: target, selection).count)
                 }
             }
         }

@@ -74,8 +74,10 @@ struct MementoRoute: Sendable {
             return CaptureCall.redirect(to: address, links: memento.links())
         }
         var fields = SecurityHeaders.capture(site.hosts, at: call.place, isForEngine: modifier == .engine)
-        fields[.link] = memento.links(memento: capture.time.map { (address, $0) })
-        fields[.contentLocation] = address
+        // In replay, scripts may read the archived `Link` field instead.
+        if modifier != .engine { fields[.link] = memento.links(memento: capture.time.map { (address, $0) }) }
+        // The engine resolves it against the capture's URL, and fails if that is a `urn:`, which has no path.
+        if modifier != .engine || entry.url.lowercased().hasPrefix("http") { fields[.contentLocation] = address }
         if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: call.request, blocking: site.blocking,

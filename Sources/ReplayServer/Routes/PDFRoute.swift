@@ -27,7 +27,7 @@ struct PDFRoute: Sendable {
                 wanted, in: replayable.archives, allowsFuzzyMatch: true, isWanted: { client.isThere })
         }
         guard let capture else { throw CaptureCall.notCaptured(url, fields: [:]) }
-        guard capture.status == 200 else { throw Self.notPDF }
+        guard (capture.status ?? 200) == 200 else { throw Self.notPDF }
         var head = request.head
         // Send the complete document, so that no second request can get other content, and decoded, so that it can be checked.
         for name in [HTTPField.Name.range, .ifRange, .ifNoneMatch, .acceptEncoding] { head.headerFields[name] = nil }

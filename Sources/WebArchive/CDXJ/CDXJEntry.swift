@@ -60,6 +60,14 @@ public struct CDXJEntry: Sendable, Hashable {
     /// Whether the record refers to the payload of an earlier one.
     public var isRevisit: Bool { mime == "warc/revisit" }
 
+    /// Whether the entry itself says that its record is a capture, which entries of other records never do.
+    var saysCapture: Bool { status != nil || isRevisit }
+
+    /// Whether the response can be a whole success, which a later 304 calls unchanged: its status is 200 or 203, or unknown.
+    package var mayBeSuccess: Bool { Self.mayBeSuccess(status) }
+
+    static func mayBeSuccess(_ status: Int?) -> Bool { [200, 203].contains(status ?? 200) }
+
     /// The byte range of the record in its WARC file; `nil` if the length is unknown or the sum overflows.
     public var range: Range<UInt64>? {
         guard let length else { return nil }

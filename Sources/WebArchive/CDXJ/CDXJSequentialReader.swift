@@ -16,7 +16,8 @@ final class CDXJSequentialReader {
     let file: String
     private let lines: LineReader
     private let depthMax: Int
-    private var previousSortKey: ArraySlice<UInt8> = []
+    /// The key and timestamp of the last line that isn't blank.
+    private(set) var previousSortKey: ArraySlice<UInt8> = []
     /// The number of lines that sort before the previous one.
     private(set) var unsortedLines = 0
     /// The index line of the last entry, as written.

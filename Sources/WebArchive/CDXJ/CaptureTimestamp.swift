@@ -93,8 +93,14 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
         }
         guard let year = take(4) else { return nil }
         // WARC 1.1 §5.4: W3CDTF, of any precision.
-        let month = rest.isEmpty ? 1 : skip("-") ? take(2) : nil
-        let day = rest.isEmpty ? 1 : skip("-") ? take(2) : nil
+        var month = rest.isEmpty ? 1 : skip("-") ? take(2) : nil
+        var day = rest.isEmpty ? 1 : skip("-") ? take(2) : nil
+        // ClueWeb09 has the day of the year instead of that of the month: `2008-10-294T05:21:46-0700`.
+        if let first = day, let last = take(1), let january = CalendarDay(year: year, month: 1, day: 1) {
+            let date = CalendarDay(number: january.number + first * 10 + last - 1)
+            guard date.year == year, date.month == month else { return nil }
+            (month, day) = (date.month, date.day)
+        }
         guard let month, let day else { return nil }
         guard skip("Tt ") else {
             guard rest.isEmpty else { return nil }

@@ -28,6 +28,12 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
         case damaged
         /// A block of a gzipped index doesn't match its digest in the `.idx` file.
         case blockDigest = "block-digest"
+        /// An `.idx` file names a block by another line than its first.
+        case blockName = "block-name"
+        /// The index lacks its last line.
+        case lastLineMissing = "last-line-missing"
+        /// The index also lists records that aren't captures, such as a crawler's notes.
+        case notCaptures = "not-captures"
     }
 
     /// The kind of reason.
@@ -46,7 +52,11 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
     /// Creates the reason for an error that made a search fail.
     init(_ error: WebArchiveError, file: String) {
         let code: Code =
-            error.problem == ZipNumIndex.wrongDigest ? .blockDigest : error.code == .badIndex ? .unsorted : .damaged
+            switch error.problem {
+            case ZipNumIndex.wrongDigest: .blockDigest
+            case ZipNumBlock.wrongFirstLine: .blockName
+            default: error.code == .badIndex ? .unsorted : .damaged
+            }
         self.init(code, file: file, error.problem)
     }
 

@@ -30,7 +30,7 @@ struct CDXLineMatcher: Sendable {
     func rank(of line: CDXQueryLine, for wanted: CaptureTimestamp) -> CaptureRank? {
         guard let time = CaptureTimestamp(digits: String(decoding: line.timestamp, as: UTF8.self)) else { return nil }
         let url = line.value(of: .member(.url), sourceName: "")
-        let hasRequestedSpelling = captures.map { url?.elementsEqual($0.spelling.utf8) == true } ?? false
-        return CaptureRank(time, hasRequestedSpelling: hasRequestedSpelling, for: wanted)
+        let spelling = captures.flatMap { captures in url.map { captures.spelling(of: $0) } } ?? .other
+        return CaptureRank(time, spelling, for: wanted)
     }
 }

@@ -55,6 +55,34 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         return codings
     }
 
+    /// Returns those of the codings that a message names that its body has.
+    ///
+    /// Some tools store decoded bodies but keep the `Content-Encoding` field, and some servers sent it with bodies that
+    /// weren't encoded. A browser shows an error instead of such a body.
+    ///
+    /// - Parameters:
+    ///   - named: In the order in which they were applied.
+    ///   - start: The first `startBytes` of the body, or all of it. What they can't tell is believed.
+    static func confirmed(_ named: [ContentCoding], by start: [UInt8]) -> [ContentCoding] {
+        var confirmed: [ContentCoding] = []
+        var bytes = start
+        for (place, coding) in named.enumerated().reversed() {
+            let decoder = ContentDecoder(SourceStream(MemoryByteSource(bytes, name: "")), coding: coding)
+            do throws(WebArchiveError) {
+                guard try decoder.isEncoded() else { continue }
+                confirmed.insert(coding, at: 0)
+                bytes = decoder.decodedStart(startBytes)
+                if bytes.isEmpty { return named[..<place] + confirmed }
+            } catch {
+                return named[...place] + confirmed
+            }
+        }
+        return confirmed
+    }
+
+    /// The number of bytes of a body to judge its codings by.
+    static let startBytes = 4 << 10
+
     /// The maximum number of codings of a body. Each adds a decoder around the previous one.
     private static let codingsMax = 4
 }

@@ -26,6 +26,29 @@ public final class ContentDecoder: ByteStream {
         codings.reversed().reduce(stream) { ContentDecoder($0, coding: $1) }
     }
 
+    /// Returns whether the data begins like its coding. Otherwise, `read` returns it unchanged.
+    ///
+    /// - Throws: `truncated` if there are too few bytes to tell; `unsupported`; the errors of the stream.
+    func isEncoded() throws(WebArchiveError) -> Bool {
+        if case .unopened = state { state = try open() }
+        if case .asIs = state { return false }
+        return true
+    }
+
+    /// Returns at most `count` decoded bytes, up to the end of the data or the first damage.
+    func decodedStart(_ count: Int) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let found = buffer.withUnsafeMutableBytes { bytes in
+                (try? read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]))) ?? 0
+            }
+            if found == 0 { break }
+            filled += found
+        }
+        return Array(buffer[..<filled])
+    }
+
     /// Reads the next decoded bytes. Returns 0 only at the end.
     ///
     /// - Throws: `badEncoding` if the data is damaged; `truncated` if it ends early; `unsupported` if this build can't
@@ -47,7 +70,10 @@ public final class ContentDecoder: ByteStream {
         case .gzip: return GzipMember.starts(head) ? .decoding(GzipStream(body: input)) : .asIs
         case .deflate:
             let isZlib = head.count > 1 && head[0] & 0x0F == 8 && (Int(head[0]) << 8 | Int(head[1])) % 31 == 0
-            return try checked(StepDecoder(input, try InflateStep(isZlib ? .zlib : .rawDeflate, file: name)))
+            let name = name
+            return try open { () throws(WebArchiveError) in
+                try InflateStep(isZlib ? .zlib : .rawDeflate, file: name)
+            }
         case .br: return try openBrotli()
         case .zstd: return ZstdFrame.starts(head) ? try openZstd() : .asIs
         }
@@ -55,13 +81,41 @@ public final class ContentDecoder: ByteStream {
 
     private func openBrotli() throws(WebArchiveError) -> State {
         #if WITH_BROTLI
-        return try checked(StepDecoder(input, try BrotliStep(file: name)))
+        let name = name
+        return try open { () throws(WebArchiveError) in try BrotliStep(file: name) }
         #else
-        // Brotli has no signature, and this build can't try to decode it. Data that begins like text isn't encoded.
-        guard UTF8Text.begins(try input.peek(256)) else { throw .withoutDecoder(.br, file: name) }
+        // This build can't try to decode it. Data that begins like text isn't encoded.
+        guard UTF8Text.begins(try input.peek(Self.textBytes)) else { throw .withoutDecoder(.br, file: name) }
         return .asIs
         #endif
     }
+
+    /// Opens a coding without a signature. Data isn't encoded if it's text, or if it can't be decoded from the start.
+    private func open(_ step: () throws(WebArchiveError) -> any DecodingStep) throws(WebArchiveError) -> State {
+        let start = try input.peek(Self.textBytes)
+        if UTF8Text.begins(start) {
+            // Encoded data has other bytes long before. If there are so few, they're encoded if they can be decoded.
+            guard start.count < Self.textBytes else { return .asIs }
+            let text = BufferedInput(SourceStream(MemoryByteSource(start, name: name)))
+            let whole = StepDecoder(text, try step())
+            do throws(WebArchiveError) {
+                try whole.skipAll()
+                // Some letters and digits are a whole, empty stream. Encoders write an empty brotli body as `;`.
+                guard try text.isAtEnd(), start.count > 1 || start == [UInt8(ascii: ";")] else { return .asIs }
+            } catch {
+                return .asIs
+            }
+        }
+        let decoder = StepDecoder(input, try step())
+        do throws(WebArchiveError) {
+            try decoder.prepare()
+            return .decoding(decoder)
+        } catch let error where error.code == .badEncoding && input.offset == 0 {
+            return .asIs
+        }
+    }
+
+    private static let textBytes = 256
 
     private func openZstd() throws(WebArchiveError) -> State {
         #if WITH_ZSTD
@@ -69,16 +123,6 @@ public final class ContentDecoder: ByteStream {
         #else
         throw .withoutDecoder(.zstd, file: name)
         #endif
-    }
-
-    /// Returns the state for a coding without a signature: data that can't be decoded from the start isn't encoded.
-    private func checked(_ decoder: StepDecoder) throws(WebArchiveError) -> State {
-        do throws(WebArchiveError) {
-            try decoder.prepare()
-            return .decoding(decoder)
-        } catch let error where error.code == .badEncoding && input.offset == 0 {
-            return .asIs
-        }
     }
 }
 
@@ -114,6 +158,13 @@ final class StepDecoder: ByteStream {
         defer { buffer.deallocate() }
         let count = try read(into: buffer)
         first = Array(buffer[..<count])
+    }
+
+    /// Decodes all data, and discards it.
+    func skipAll() throws(WebArchiveError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+        defer { buffer.deallocate() }
+        while try read(into: buffer) > 0 {}
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {

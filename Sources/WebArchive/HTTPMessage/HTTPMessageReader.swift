@@ -8,7 +8,7 @@ public final class HTTPMessageReader: ByteStream {
     public let head: HTTPMessageHead
     /// The number of bytes of the body in the record, including chunk headers.
     public let storedBodyLength: UInt64
-    private let body: any ByteStream
+    private var body: any ByteStream
 
     init(_ block: WARCBlockReader, limits: Limits) throws(WebArchiveError) {
         let input = BufferedInput(block)
@@ -19,6 +19,21 @@ public final class HTTPMessageReader: ByteStream {
 
     /// Whether a chunked body ended before its last chunk. Valid after the body has been read to the end.
     public var isCutShort: Bool { (body as? ChunkedDecoder)?.isCutShort ?? false }
+
+    /// Returns the content codings that the first bytes of the body confirm; see `ContentCoding.confirmed`.
+    ///
+    /// Call it before reading.
+    ///
+    /// - Returns: `nil` if the head names an unknown coding.
+    /// - Throws: `truncated` or `badGzip` if the record is damaged.
+    func confirmedCodings() throws(WebArchiveError) -> [ContentCoding]? {
+        guard let named = ContentCoding.applied(in: head.fields), !named.isEmpty else {
+            return ContentCoding.applied(in: head.fields)
+        }
+        let input = BufferedInput(body)
+        body = RestOfInput(input)
+        return ContentCoding.confirmed(named, by: try input.peek(ContentCoding.startBytes))
+    }
 
     /// Reads the next bytes of the body. Returns 0 only at the end.
     ///

@@ -59,4 +59,61 @@ enum PercentEncoding {
         }
         return output
     }
+
+    /// Returns whether a text without its escapes is UTF-8.
+    static func decodesAsUTF8(_ text: String) -> Bool {
+        let bytes = decoded(Array(text.utf8))
+        return bytes[...].utf8Text != nil
+    }
+
+    /// The forms in which keys hold escaped bytes that aren't UTF-8, besides their own escapes (`%fc`).
+    enum InvalidForm: CaseIterable {
+        /// Escapes whose percent signs are escaped: `%25fc`. Java tools: jwarc and, before 2025, webarchive-commons.
+        case escapedTwice
+        /// The escapes of U+FFFD: `%ef%bf%bd`. Tools that decode a URL before they make its key.
+        case replaced
+    }
+
+    /// Returns a key of lower-case escapes with its invalid UTF-8 in another form; `nil` if all of its escapes are valid.
+    static func rewritingInvalid(_ key: String, as form: InvalidForm) -> String? {
+        let bytes = Array(key.utf8)
+        var output: [UInt8] = []
+        var isRewritten = false
+        var position = 0
+        func escaped(at place: Int) -> UInt8? {
+            guard place + 2 < bytes.count, bytes[place] == UInt8(ascii: "%"),
+                let high = bytes[place + 1].hexadecimalValue, let low = bytes[place + 2].hexadecimalValue
+            else { return nil }
+            return high << 4 | low
+        }
+        while position < bytes.count {
+            var run: [UInt8] = []
+            while let byte = escaped(at: position), byte >= 0x80 {
+                run.append(byte)
+                position += 3
+            }
+            var parser = Unicode.UTF8.ForwardParser()
+            var unread = run.makeIterator()
+            var left = run[...]
+            while !left.isEmpty {
+                switch parser.parseScalar(from: &unread) {
+                case .valid(let scalar):
+                    output += encoded(left.prefix(scalar.count), lowersDigits: true) { _ in false }
+                    left.removeFirst(scalar.count)
+                case .error(let length):
+                    isRewritten = true
+                    let invalid = encoded(left.prefix(length), lowersDigits: true) { _ in false }
+                    output +=
+                        form == .replaced
+                        ? Array("%ef%bf%bd".utf8) : invalid.flatMap { $0 == 0x25 ? Array("%25".utf8) : [$0] }
+                    left.removeFirst(length)
+                case .emptyInput: left = []
+                }
+            }
+            guard position < bytes.count else { break }
+            output.append(bytes[position])
+            position += 1
+        }
+        return isRewritten ? String(decoding: output, as: UTF8.self) : nil
+    }
 }

@@ -55,9 +55,9 @@ public enum SURT {
         keys.add(browser.key(dropsWWW: true))
         keys.add(browser.key(dropsWWW: false))
         let dropsWWW = HTTPURLParts.www(in: parts.bytes, at: parts.hostFieldStart) != nil
-        for query in SearchParameters(browser.query).spellings {
-            keys.add(browser.key(dropsWWW: dropsWWW, query: query))
-        }
+        let arguments = SearchParameters(browser.query)
+        guard !arguments.isLossy else { return keys.keys }
+        for query in arguments.spellings { keys.add(browser.key(dropsWWW: dropsWWW, query: query)) }
         return keys.keys
     }
 
@@ -81,7 +81,23 @@ public enum SURT {
         let browser = BrowserURL(parts, lowersCase: false)
         let query = browser.query.isEmpty ? "" : "?\(browser.query)"
         let host = reversed(browser.host, Form(dropsWWW: false))
-        return keys + [RustSURT(browser).key, "\(host))\(browser.path)\(query)"]
+        return keys + [RustSURT(browser).key, "\(host))\(browser.path)\(query)"] + keysOfInvalidUTF8(url, parts)
+    }
+
+    /// Returns the keys of indexers that escape bytes twice that aren't UTF-8 (`%25fc`), or replace them (`%ef%bf%bd`), so
+    /// that different URLs have the same key.
+    private static func keysOfInvalidUTF8(_ url: String, _ parts: HTTPURLParts) -> [String] {
+        guard parts.bytes.contains(UInt8(ascii: "%")), !PercentEncoding.decodesAsUTF8(url),
+            let key = pythonKey(for: url)
+        else { return [] }
+        let rewritten = PercentEncoding.InvalidForm.allCases.compactMap {
+            PercentEncoding.rewritingInvalid(key, as: $0)
+        }
+        let browser = BrowserURL(parts)
+        let arguments = SearchParameters(browser.query)
+        guard arguments.isLossy else { return rewritten }
+        let dropsWWW = HTTPURLParts.www(in: parts.bytes, at: parts.hostFieldStart) != nil
+        return rewritten + arguments.spellings.map { browser.key(dropsWWW: dropsWWW, query: $0) }
     }
 
     /// Returns whether two URLs identify the same page.

@@ -12,6 +12,8 @@ struct SearchParameters {
     }
 
     private let arguments: [Argument]
+    /// Whether arguments aren't UTF-8: those of different URLs look the same here.
+    let isLossy: Bool
 
     init(_ query: String) {
         var arguments: [Argument] = []
@@ -24,6 +26,7 @@ struct SearchParameters {
                     place: arguments.count))
         }
         arguments.sort { Self.precedes($0, $1) }
+        isLossy = query.utf8.contains(UInt8(ascii: "%")) && !PercentEncoding.decodesAsUTF8(query)
         self.arguments = arguments
     }
 

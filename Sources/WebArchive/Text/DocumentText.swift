@@ -1,24 +1,33 @@
 /// The payload of an HTML document, with what is needed of its header to read it.
 struct StoredDocument: Sendable {
     let contentType: String?
+    /// The media type that the crawler found.
+    let identifiedType: String?
     /// `nil` if one is unknown.
     let codings: [ContentCoding]?
     let isChunked: Bool
     /// The body of the HTTP message, as recorded.
     let payload: [UInt8]
 
-    init(_ head: HTTPMessageHead, payload: [UInt8]) {
+    /// - Parameters:
+    ///   - head: The head of the message; `nil` for a record without one.
+    ///   - record: The record, which has the media type if there is no head.
+    init(_ head: HTTPMessageHead?, of record: WARCRecord, payload: [UInt8]) {
         // What follows the media type and the character encoding isn't used.
-        contentType = head.fields["Content-Type"].map {
-            String(decoding: $0.utf8.prefix(Self.typeBytesMax), as: UTF8.self)
+        func start(_ type: String?) -> String? {
+            type.map { String(decoding: $0.utf8.prefix(Self.typeBytesMax), as: UTF8.self) }
         }
-        codings = ContentCoding.applied(in: head.fields)
-        isChunked = head.isChunked
+        contentType = start(head == nil ? record.contentType : head?.fields["Content-Type"])
+        identifiedType = start(record.identifiedType)
+        codings = head.map { ContentCoding.applied(in: $0.fields) } ?? []
+        isChunked = head?.isChunked ?? false
         self.payload = payload
     }
 
     /// About what it takes in memory. An array grows to twice what it holds.
-    var size: Int { 100 + (contentType?.utf8.count ?? 0) + payload.capacity }
+    var size: Int {
+        100 + (contentType?.utf8.count ?? 0) + (identifiedType?.utf8.count ?? 0) + payload.capacity
+    }
 
     private static let typeBytesMax = 1 << 10
 }
@@ -33,13 +42,16 @@ package struct DocumentText {
     /// The language that the document declares.
     package private(set) var language: String?
     private let contentType: String?
+    private let identifiedType: String?
     /// `nil` if one is unknown.
     private let codings: [ContentCoding]?
     private let name: String
     private let openBody: () throws(WebArchiveError) -> any ByteStream
 
-    package init(_ content: RecordContent) {
-        (contentType, codings) = (content.contentType, content.head.map { ContentCoding.applied(in: $0.fields) } ?? [])
+    /// - Parameter type: The media type of the capture. A revisit has its own head, but the payload of another record.
+    package init(_ content: RecordContent, contentType type: String?) {
+        (contentType, codings) = (type, content.codings)
+        identifiedType = content.record.identifiedType
         name = content.record.reader.name
         openBody = { () throws(WebArchiveError) in try content.openBody() }
     }
@@ -47,6 +59,7 @@ package struct DocumentText {
     /// Creates a reader for a document in memory.
     init(_ document: StoredDocument, name: String) {
         (contentType, codings, self.name) = (document.contentType, document.codings, name)
+        identifiedType = document.identifiedType
         openBody = { () throws(WebArchiveError) in
             let stream = SourceStream(MemoryByteSource(document.payload, name: name))
             guard document.isChunked else { return stream }
@@ -77,7 +90,7 @@ package struct DocumentText {
         step: (_ bytes: Int, _ language: String?) throws -> Void = { _, _ in }
     ) throws {
         var reader = HTMLTextReader(sink: sink)
-        try forEachPiece(bytesLeft: &bytesLeft) { piece in
+        try forEachPiece(.init(ofType: contentType), bytesLeft: &bytesLeft) { piece in
             try reader.read(piece)
             try step(piece.count, reader.language)
         }
@@ -88,7 +101,7 @@ package struct DocumentText {
     /// Reads the document as plain text. `sink` receives UTF-8, piece by piece.
     package func readPlainText(sink: ([UInt8]) throws -> Void) throws {
         var bytesLeft = Self.bytesMax
-        try forEachPiece(bytesLeft: &bytesLeft, sink)
+        try forEachPiece(.text, bytesLeft: &bytesLeft, sink)
     }
 
     /// Calls `body` with the bytes of the document, piece by piece.
@@ -117,25 +130,37 @@ package struct DocumentText {
         }
     }
 
+    /// Returns the document in UTF-8.
+    ///
+    /// - Parameter bytes: The document, decoded.
+    package func utf8(_ bytes: [UInt8]) -> [UInt8] {
+        var detector = makeDetector(.init(ofType: contentType))
+        let converter = TextConverter(detector.read(bytes) ?? detector.finish())
+        return converter.convert(Array(bytes.dropFirst(detector.markLength))) + converter.finish()
+    }
+
+    private func makeDetector(_ syntax: EncodingDetector.Syntax) -> EncodingDetector {
+        EncodingDetector(contentType: contentType, identifiedType: identifiedType, syntax: syntax)
+    }
+
     /// Calls `body` with the document in UTF-8, piece by piece.
-    private func forEachPiece(bytesLeft: inout UInt64, _ body: ([UInt8]) throws -> Void) throws {
-        var start: [UInt8] = []
+    private func forEachPiece(
+        _ syntax: EncodingDetector.Syntax, bytesLeft: inout UInt64, _ body: ([UInt8]) throws -> Void
+    ) throws {
+        var detector = makeDetector(syntax)
         var converter: TextConverter?
-        func begin() throws {
-            let made = TextConverter(TextEncoding(start: start, contentType: contentType))
+        func begin(_ encoding: TextEncoding) throws {
+            let made = TextConverter(encoding)
             converter = made
-            try body(made.convert(start))
+            try body(made.convert(Array(detector.start.dropFirst(detector.markLength))))
         }
         try readBytes(bytesLeft: &bytesLeft) { chunk in
             if let converter { return try body(converter.convert(Array(chunk))) }
-            start += chunk
-            if start.count >= Self.startBytes { try begin() }
+            if let encoding = detector.read(Array(chunk)) { try begin(encoding) }
         }
-        if converter == nil { try begin() }
+        if converter == nil { try begin(detector.finish()) }
         if let rest = converter?.finish(), !rest.isEmpty { try body(rest) }
     }
 
     private static let pieceBytes = 64 << 10
-    /// The number of bytes from which the encoding is chosen.
-    private static let startBytes = 32 << 10
 }

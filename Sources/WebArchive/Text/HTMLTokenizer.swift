@@ -82,6 +82,16 @@ struct Tokenizer {
     /// Whether the current text is the content of a script or style sheet.
     var isInRawText: Bool { rawName.count > 0 }
 
+    /// Whether a tag has begun, but not ended.
+    var isInTag: Bool {
+        switch state {
+        case .tagOpen, .endTagOpen, .tagName, .beforeAttribute, .attributeName, .afterAttributeName, .beforeValue,
+            .doubleQuoted, .singleQuoted, .unquoted, .selfClosing:
+            true
+        default: false
+        }
+    }
+
     /// The next token, or `nil` when `bytes` is used up.
     mutating func next(_ bytes: [UInt8], _ position: inout Int) -> Token? {
         while true {

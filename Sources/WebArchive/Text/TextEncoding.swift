@@ -1,318 +1,112 @@
-#if canImport(Glibc)
-import Glibc
-#endif
+/// A character encoding of the web. WHATWG Encoding §4.2, "Names and labels".
+package struct TextEncoding: Sendable, Hashable {
+    /// Its name in lower case: `shift_jis`.
+    package let name: String
+    /// The name that iconv has for it, or for an encoding that contains it; empty if it has none.
+    let iconvName: String
 
-/// A character encoding, by the name that iconv has for it. WHATWG Encoding §4.2.
-struct TextEncoding: Sendable, Hashable {
-    let name: String
+    static let utf8 = TextEncoding(name: "utf-8", iconvName: "UTF-8")
+    static let utf16LE = TextEncoding(name: "utf-16le", iconvName: "UTF-16LE")
+    static let utf16BE = TextEncoding(name: "utf-16be", iconvName: "UTF-16BE")
+    static let windows1252 = TextEncoding(name: "windows-1252", iconvName: "CP1252")
+    /// Takes the place of encodings that browsers don't decode. The text is one U+FFFD.
+    static let replacement = TextEncoding(name: "replacement", iconvName: "")
+    /// ASCII, and U+F780 to U+F7FF for the other bytes: what pages with fonts of their own used.
+    static let userDefined = TextEncoding(name: "x-user-defined", iconvName: "")
 
-    static let utf8 = TextEncoding(name: "UTF-8")
-    static let windows1252 = TextEncoding(name: "CP1252")
-
-    private init(name: String) {
-        self.name = name
+    private init(name: String, iconvName: String) {
+        (self.name, self.iconvName) = (name, iconvName)
     }
 
     /// Finds an encoding by a label; `nil` for an unknown one.
-    init?(label: some StringProtocol) {
-        let label = label.trimmingSpacesAndQuotes.lowercased()
-        if let name = Self.namesByLabel[label] {
-            self.name = name
-        } else if label.hasPrefix("windows-125"), label.utf8.count == 12 {
-            name = "CP" + label.dropFirst(8)
-        } else if label.hasPrefix("iso-8859-") || label.hasPrefix("iso8859-") {
-            name = "ISO-8859-" + label.drop { $0 != "-" }.dropFirst(label.hasPrefix("iso-") ? 6 : 1)
-        } else {
-            return nil
-        }
+    package init?(label: some StringProtocol) {
+        let isSpace = { (byte: UInt8) in byte.isHTMLSpace }
+        let bytes = label.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        guard bytes.count <= Self.labelBytesMax else { return nil }
+        let known = Self.byLabel[String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)]
+        guard let known else { return nil }
+        self = known
     }
 
-    /// Chooses the encoding of HTML or plain text.
-    ///
-    /// Servers often declare a default that isn't true. What the bytes show counts more: a byte order mark, valid UTF-8,
-    /// and bytes that don't fit the declared encoding.
-    ///
-    /// - Parameters:
-    ///   - start: The first bytes of the text.
-    ///   - contentType: The `Content-Type` field.
-    init(start: [UInt8], contentType: String?) {
-        if let mark = Self.byteOrderMark(start) {
-            self = mark
-            return
-        }
-        let header = contentType.flatMap(Self.charset).flatMap { TextEncoding(label: $0) }
-        let meta = Self.metaCharset(start).flatMap { TextEncoding(label: $0) }
-        // A page that could be read as ASCII up to its `meta` element isn't UTF-16.
-        let declared = [header, meta].compactMap { $0 }.filter { !$0.name.hasPrefix("UTF-16") || $0 == header }
-        let evidence = UTF8Evidence(start)
-        if evidence.isConvincing {
-            self = .utf8
-            return
-        }
-        if evidence.isASCII {
-            self = declared.first ?? .utf8
-            return
-        }
-        let plausible = declared.filter { encoding in
-            encoding != .utf8 && !(encoding.isLatin && TextEncodingGuess.isHardlyLatin(start))
-        }
-        self = plausible.first { !$0.isLatin } ?? plausible.first ?? TextEncodingGuess.encoding(of: start)
-    }
+    /// The longest label has 19 bytes.
+    private static let labelBytesMax = 64
 
-    /// Whether it is what servers declare by default.
-    private var isLatin: Bool { self == .windows1252 }
-
-    private static func byteOrderMark(_ start: [UInt8]) -> TextEncoding? {
-        if start.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
-        if start.starts(with: [0xFF, 0xFE]) { return TextEncoding(name: "UTF-16LE") }
-        if start.starts(with: [0xFE, 0xFF]) { return TextEncoding(name: "UTF-16BE") }
-        return nil
-    }
-
-    /// Returns the `charset` parameter of a media type. RFC 9110 §8.3.2.
-    private static func charset(of type: String) -> Substring? {
-        for parameter in type.split(separator: ";").dropFirst() {
-            let parts = parameter.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, parts[0].trimmingSpacesAndQuotes.lowercased() == "charset" { return parts[1] }
+    private static let byLabel: [String: TextEncoding] = {
+        var all: [String: TextEncoding] = [:]
+        for (name, iconvName, labels) in table {
+            let encoding = TextEncoding(name: name, iconvName: iconvName)
+            for label in [name] + labels.split(separator: " ").map(String.init) { all[label] = encoding }
         }
-        return nil
-    }
-
-    /// Returns the encoding that a `meta` element declares. WHATWG HTML §13.2.3.2.
-    private static func metaCharset(_ start: [UInt8]) -> String? {
-        let head = start.prefix(metaBytesMax).map(\.asciiLowercased)
-        var rest = head[...]
-        while let tag = rest.firstRange(ofBytes: Array("<meta".utf8)) {
-            rest = rest[tag.upperBound...]
-            let element = rest.prefix { $0 != UInt8(ascii: ">") }
-            guard let charset = element.firstRange(ofBytes: Array("charset".utf8)) else { continue }
-            let value = element[charset.upperBound...].drop(while: \.isHTMLSpace)
-            guard value.first == UInt8(ascii: "=") else { continue }
-            let label = value.dropFirst().drop { $0.isHTMLSpace || $0 == 0x22 || $0 == 0x27 }
-            let isEnd = { (byte: UInt8) in
-                byte.isHTMLSpace || byte == 0x22 || byte == 0x27 || byte == 0x3B || byte == 0x2F
-            }
-            return String(decoding: label.prefix { !isEnd($0) }, as: UTF8.self)
-        }
-        return nil
-    }
-
-    private static let metaBytesMax = 4096
-
-    private static let namesByLabel: [String: String] = {
-        let labels = [
-            "UTF-8": "utf-8 utf8 unicode-1-1-utf-8 x-unicode20utf8",
-            "CP1252":
-                "iso-8859-1 latin1 l1 ascii us-ascii windows-1252 cp1252 x-cp1252 iso8859-1 ansi_x3.4-1968 iso_8859-1",
-            "CP1254": "iso-8859-9 latin5 l5 windows-1254", "CP874": "windows-874 tis-620 iso-8859-11 dos-874",
-            "CP932": "shift_jis shift-jis sjis x-sjis ms_kanji windows-31j ms932 csshiftjis",
-            "EUC-JP": "euc-jp x-euc-jp",
-            "ISO-2022-JP": "iso-2022-jp csiso2022jp",
-            "CP949": "euc-kr ks_c_5601-1987 korean ksc5601 ksc_5601 windows-949 cp949",
-            "GB18030": "gb2312 gbk gb18030 gb_2312-80 chinese x-gbk csgb2312",
-            "BIG5-HKSCS": "big5 big5-hkscs cn-big5 x-x-big5",
-            "KOI8-R": "koi8-r koi8 koi koi8_r", "KOI8-U": "koi8-u koi8-ru", "CP866": "ibm866 866 cp866",
-            "MACINTOSH": "macintosh mac x-mac-roman", "MAC-CYRILLIC": "x-mac-cyrillic x-mac-ukrainian",
-            "UTF-16LE": "utf-16 utf-16le unicode ucs-2", "UTF-16BE": "utf-16be", "CP1251": "cp1251", "CP1250": "cp1250",
-            "ISO-8859-2": "latin2 l2", "ISO-8859-15": "latin-9 l9",
-        ]
-        return Dictionary(
-            labels.flatMap { name, labels in labels.split(separator: " ").map { (String($0), name) } },
-            uniquingKeysWith: { $1 })
+        return all
     }()
-}
 
-/// How well bytes fit UTF-8.
-struct UTF8Evidence {
-    private var sequences = 0
-    private var errors = 0
-
-    init(_ bytes: [UInt8]) {
-        var position = 0
-        while position < bytes.count {
-            let first = bytes[position]
-            let length =
-                first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0
-            // A sequence that ends after the last byte doesn't count.
-            guard length == 0 || position + length <= bytes.count else { return }
-            if length > 1 || length == 0 {
-                let isValid = length > 0 && bytes[(position + 1)..<(position + length)].allSatisfy { $0 & 0xC0 == 0x80 }
-                if isValid { sequences += 1 } else { errors += 1 }
-                position += isValid ? length : 1
-            } else {
-                position += 1
-            }
-        }
-    }
-
-    var isASCII: Bool { sequences == 0 && errors == 0 }
-    /// Whether there are many more valid sequences than errors. Other encodings hardly ever look so.
-    var isConvincing: Bool { sequences > 4 * errors && !isASCII }
-}
-
-/// Guesses an encoding from the frequency of bytes.
-enum TextEncodingGuess {
-    /// Whether most letters are outside ASCII, which text in a Latin encoding never has.
-    static func isHardlyLatin(_ bytes: [UInt8]) -> Bool {
-        let text = withoutMarkup(bytes)
-        let high = text.count { $0 >= 0x80 }
-        return high * 2 > text.count { $0 >= 0x80 || $0.isASCIILetter } && high > 8
-    }
-
-    static func encoding(of bytes: [UInt8]) -> TextEncoding {
-        let text = withoutMarkup(bytes)
-        let label = multibyte(text) ?? (isHardlyLatin(bytes) ? cyrillic(text) : "windows-1252")
-        return TextEncoding(label: label) ?? .windows1252
-    }
-
-    /// Returns the label of an encoding of East Asia if nearly all bytes outside ASCII form its pairs.
-    private static func multibyte(_ text: [UInt8]) -> String? {
-        let (shiftJIS, kana) = pairs(text, isLead: { (0x81...0x9F).contains($0) || (0xE0...0xFC).contains($0) }) {
-            ((0x40...0x7E).contains($1) || (0x80...0xFC).contains($1), $0 == 0x82 && $1 >= 0x9F || $0 == 0x83)
-        }
-        if shiftJIS > 0.97, kana > 0.15 { return "shift_jis" }
-        let (euc, japanese) = pairs(text, isLead: { (0xA1...0xFE).contains($0) }) {
-            ((0xA1...0xFE).contains($1), $0 == 0xA4 || $0 == 0xA5)
-        }
-        if euc > 0.97 {
-            if japanese > 0.15 { return "euc-jp" }
-            let (_, hangul) = pairs(text, isLead: { (0xA1...0xFE).contains($0) }) {
-                ((0xA1...0xFE).contains($1), (0xB0...0xC8).contains($0))
-            }
-            return hangul > 0.85 ? "euc-kr" : "gb18030"
-        }
-        let (big5, common) = pairs(text, isLead: { (0xA1...0xF9).contains($0) }) {
-            ((0x40...0x7E).contains($1) || (0xA1...0xFE).contains($1), (0xA1...0xC6).contains($0))
-        }
-        if big5 > 0.97, common > 0.7 { return "big5" }
-        let (gbk, _) = pairs(text, isLead: { (0x81...0xFE).contains($0) }) { ($1 >= 0x40 && $1 != 0x7F, false) }
-        return gbk > 0.99 ? "gb18030" : nil
-    }
-
-    /// Returns the share of pairs that are valid, and the share of those that are typical.
-    private static func pairs(
-        _ text: [UInt8], isLead: (UInt8) -> Bool, check: (UInt8, UInt8) -> (isValid: Bool, isTypical: Bool)
-    ) -> (valid: Double, typical: Double) {
-        var (valid, typical, all, position) = (0.0, 0.0, 0.0, 0)
-        while position + 1 < text.count {
-            let byte = text[position]
-            guard byte >= 0x80 else {
-                position += 1
-                continue
-            }
-            all += 1
-            let result = isLead(byte) ? check(byte, text[position + 1]) : (isValid: false, isTypical: false)
-            if result.isValid {
-                valid += 1
-                if result.isTypical { typical += 1 }
-            }
-            position += result.isValid ? 2 : 1
-        }
-        return all < 8 ? (0, 0) : (valid / all, typical / max(valid, 1))
-    }
-
-    /// Returns the label of a Cyrillic encoding. Most letters are lower case; each encoding has those in another place.
-    private static func cyrillic(_ text: [UInt8]) -> String {
-        let windows = text.count { (0xE0...0xFF).contains($0) }
-        let koi8 = text.count { (0xC0...0xDF).contains($0) }
-        let dos = text.count { (0xA0...0xAF).contains($0) || (0x80...0x9F).contains($0) }
-        if dos > windows, dos > koi8 { return "ibm866" }
-        return koi8 > windows ? "koi8-r" : "windows-1251"
-    }
-
-    private static func withoutMarkup(_ bytes: [UInt8]) -> [UInt8] {
-        var isInTag = false
-        return bytes.filter { byte in
-            if byte == 0x3C { isInTag = true }
-            defer { if byte == 0x3E { isInTag = false } }
-            return !isInTag && byte != 0x3E
-        }
-    }
-}
-
-extension StringProtocol {
-    fileprivate var trimmingSpacesAndQuotes: String {
-        let isEdge = { (character: Character) in " \t\r\n\"'".contains(character) }
-        return String(String(drop(while: isEdge).reversed()).drop(while: isEdge).reversed())
-    }
-}
-
-/// Converts text to UTF-8, piece by piece. Bytes that can't be converted become U+FFFD.
-final class TextConverter {
-    private let encoding: TextEncoding
-    private var rest: [UInt8] = []
-    #if canImport(Glibc)
-    private var descriptor: iconv_t?
-    #endif
-
-    init(_ encoding: TextEncoding) {
-        self.encoding = encoding
-        #if canImport(Glibc)
-        if encoding != .utf8, let opened = iconv_open("UTF-8", encoding.name), Int(bitPattern: opened) != -1 {
-            descriptor = opened
-        }
-        #endif
-    }
-
-    deinit {
-        #if canImport(Glibc)
-        if let descriptor { iconv_close(descriptor) }
-        #endif
-    }
-
-    /// Returns the next piece as UTF-8. An incomplete character at its end belongs to the next piece.
-    func convert(_ bytes: [UInt8]) -> [UInt8] {
-        let input = rest + bytes
-        rest = []
-        #if canImport(Glibc)
-        if let descriptor { return convert(input, descriptor) }
-        #endif
-        let end = Self.completeUTF8(input)
-        rest = Array(input[end...])
-        return Array(String(decoding: input[..<end], as: UTF8.self).utf8)
-    }
-
-    /// Returns what is left at the end.
-    func finish() -> [UInt8] { rest.isEmpty ? [] : Array("\u{FFFD}".utf8) }
-
-    #if canImport(Glibc)
-    private func convert(_ input: [UInt8], _ descriptor: iconv_t) -> [UInt8] {
-        var (input, output) = (input, [UInt8]())
-        let capacity = input.count * 4 + 16
-        let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: capacity)
-        defer { buffer.deallocate() }
-        let count = input.count
-        let consumed = input.withUnsafeMutableBytes { bytes -> Int in
-            var source = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            var left = count
-            while left > 0 {
-                var (target, room): (UnsafeMutablePointer<CChar>?, Int) = (buffer, capacity)
-                let result = iconv(descriptor, &source, &left, &target, &room)
-                let failure = errno
-                output.append(contentsOf: UnsafeRawBufferPointer(start: buffer, count: capacity - room))
-                guard result == -1 else { break }
-                guard failure == EILSEQ || (failure == EINVAL && left > Self.characterBytesMax) else { break }
-                output += "\u{FFFD}".utf8
-                source = source?.advanced(by: 1)
-                left -= 1
-            }
-            return count - left
-        }
-        rest = Array(input[consumed...])
-        return output
-    }
-
-    private static let characterBytesMax = 8
-    #endif
-
-    /// Returns the end of the last complete sequence.
-    private static func completeUTF8(_ bytes: [UInt8]) -> Int {
-        for back in 1...3 where bytes.count >= back {
-            let byte = bytes[bytes.count - back]
-            if byte & 0xC0 == 0x80 { continue }
-            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
-            return length > back ? bytes.count - back : bytes.count
-        }
-        return bytes.count
-    }
+    /// The names, iconv's names, and the other labels.
+    private static let table: [(name: String, iconvName: String, labels: String)] = [
+        ("big5", "BIG5-HKSCS", "big5-hkscs cn-big5 csbig5 x-x-big5"),
+        ("euc-jp", "EUCJP-MS", "cseucpkdfmtjapanese x-euc-jp"),
+        (
+            "euc-kr", "CP949",
+            "cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949"
+        ),
+        ("gb18030", "GB18030", ""),
+        ("gbk", "GB18030", "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 iso-ir-58 x-gbk"),
+        ("ibm866", "CP866", "866 cp866 csibm866"),
+        ("iso-2022-jp", "ISO-2022-JP", "csiso2022jp"),
+        ("iso-8859-10", "ISO-8859-10", "csisolatin6 iso-ir-157 iso8859-10 iso885910 l6 latin6"),
+        ("iso-8859-13", "ISO-8859-13", "iso8859-13 iso885913"),
+        ("iso-8859-14", "ISO-8859-14", "iso8859-14 iso885914"),
+        ("iso-8859-15", "ISO-8859-15", "csisolatin9 iso8859-15 iso885915 iso_8859-15 l9"),
+        ("iso-8859-16", "ISO-8859-16", ""),
+        ("iso-8859-2", "ISO-8859-2", "csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2"),
+        ("iso-8859-3", "ISO-8859-3", "csisolatin3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3"),
+        ("iso-8859-4", "ISO-8859-4", "csisolatin4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4"),
+        (
+            "iso-8859-5", "ISO-8859-5",
+            "csisolatincyrillic cyrillic iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988"
+        ),
+        (
+            "iso-8859-6", "ISO-8859-6",
+            "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6-e iso-8859-6-i "
+                + "iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987"
+        ),
+        (
+            "iso-8859-7", "ISO-8859-7",
+            "csisolatingreek ecma-118 elot_928 greek greek8 iso-ir-126 iso8859-7 iso88597 iso_8859-7 "
+                + "iso_8859-7:1987 sun_eu_greek"
+        ),
+        (
+            "iso-8859-8", "ISO-8859-8",
+            "csiso88598e csisolatinhebrew hebrew iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 "
+                + "iso_8859-8:1988 visual"
+        ),
+        ("iso-8859-8-i", "ISO-8859-8", "csiso88598i logical"),
+        ("koi8-r", "KOI8-R", "cskoi8r koi koi8 koi8_r"),
+        ("koi8-u", "KOI8-U", "koi8-ru"),
+        ("macintosh", "MACINTOSH", "csmacintosh mac x-mac-roman"),
+        ("replacement", "", "csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr"),
+        ("shift_jis", "CP932", "csshiftjis ms932 ms_kanji shift-jis sjis windows-31j x-sjis"),
+        ("utf-16be", "UTF-16BE", "unicodefffe"),
+        ("utf-16le", "UTF-16LE", "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16"),
+        ("utf-8", "UTF-8", "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8"),
+        ("windows-1250", "CP1250", "cp1250 x-cp1250"),
+        ("windows-1251", "CP1251", "cp1251 x-cp1251"),
+        (
+            "windows-1252", "CP1252",
+            "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 "
+                + "iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii x-cp1252"
+        ),
+        ("windows-1253", "CP1253", "cp1253 x-cp1253"),
+        (
+            "windows-1254", "CP1254",
+            "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 "
+                + "x-cp1254"
+        ),
+        ("windows-1255", "CP1255", "cp1255 x-cp1255"),
+        ("windows-1256", "CP1256", "cp1256 x-cp1256"),
+        ("windows-1257", "CP1257", "cp1257 x-cp1257"),
+        ("windows-1258", "CP1258", "cp1258 x-cp1258"),
+        ("windows-874", "CP874", "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620"),
+        ("x-mac-cyrillic", "MAC-UK", "x-mac-ukrainian"),
+        ("x-user-defined", "", ""),
+    ]
 }

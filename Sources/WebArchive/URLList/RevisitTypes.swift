@@ -33,7 +33,7 @@ struct RevisitTypes {
             let content = try RecordContent(wacz.record(of: entry))
             if let type = content.head?.fields["Content-Type"] { return type }
             guard let url = content.record.refersToTargetURI else { return nil }
-            let time = content.record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) }
+            let time = content.record.refersToTime
             return try wacz.closestCapture(toURL: url, at: time) { !$0.isRevisit }?.mime
         } catch {
             if error.code == .io || error.code == .cancelled { throw error }

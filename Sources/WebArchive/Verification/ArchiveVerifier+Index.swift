@@ -5,7 +5,7 @@ extension ArchiveVerifier {
         let places = SpanPlaces(now.spans)
         let isRead = try forEachCapture { entry, location in
             now.result.captures.checked += 1
-            if entry.isRevisit { now.result.revisits.checked += 1 }
+            if entry.needsOther { now.result.revisits.checked += 1 }
             guard let place = places.span(of: entry, in: wacz) else {
                 now.result.captures.failed += 1
                 // Lines that point outside all files are findings of the inspection.
@@ -54,7 +54,7 @@ extension ArchiveVerifier {
             try compare(entry, at: location, with: &records[place, default: []])
         }
         for place in spans.sorted() {
-            for record in records[place] ?? [] where record.isCapture && !record.isIndexed {
+            for record in records[place] ?? [] where record.isCapture && !record.isFirstSegment && !record.isIndexed {
                 now.result.captures.without += 1
                 let file = now.spans[place].file
                 now.log.add("record-unindexed") {
@@ -79,6 +79,7 @@ extension ArchiveVerifier {
         let time: CaptureTimestamp?
         let isCapture: Bool
         let isRevisit: Bool
+        let isFirstSegment: Bool
         var isIndexed = false
     }
 
@@ -94,7 +95,7 @@ extension ArchiveVerifier {
                     offset: item.record.offset, length: item.length,
                     url: urlHash(item.isCapture ? item.record.targetURI ?? "" : ""),
                     time: item.record.timestamp, isCapture: item.isCapture,
-                    isRevisit: item.record.isRevisit))
+                    isRevisit: item.record.isRevisit, isFirstSegment: item.record.isFirstSegment))
         }
         return list
     }
@@ -120,6 +121,13 @@ extension ArchiveVerifier {
             return
         }
         records[place].isIndexed = true
+        if records[place].isFirstSegment {
+            now.log.add(
+                .warning, "warc-segments-missing",
+                "Only the first segment of a capture is shown: \(entry.url.prefix(300))", at: location.description,
+                consequence: "The others aren't joined with it. The end of this capture can't be replayed.",
+                urls: [entry.url])
+        }
         let record = records[place]
         let isSameTime = record.time?.digits14 == entry.captureTime?.digits14
         if record.url != urlHash(entry.url) || !isSameTime {
@@ -161,54 +169,40 @@ extension ArchiveVerifier {
 
     // Revisits ----------------------------------------------------------------------------------------------------
 
-    /// Checks that the payload of each revisit is there: in a capture with the same digest, else where replay finds it.
+    /// Checks that replay finds the payload of each revisit.
     private func checkRevisits() throws {
         guard now.result.revisits.checked > 0 else { return }
-        let parts = UInt64(now.result.captures.checked / Self.digestsAtOnce + 1)
-        for part in 0..<parts {
-            var originals: Set<UInt64> = []
-            var revisits: Set<UInt64> = []
-            _ = try forEachCapture { entry, _ in
-                let hash = digestHash(entry)
-                guard hash % parts == part else { return }
-                if entry.isRevisit {
-                    revisits.insert(hash)
-                } else if hash != noDigest {
-                    originals.insert(hash)
-                }
-            }
-            revisits.subtract(originals)
-            guard !revisits.isEmpty else { continue }
-            _ = try forEachCapture { entry, location in
-                guard entry.isRevisit, revisits.contains(digestHash(entry)) else { return }
-                try checkRevisit(entry, at: location)
-            }
+        _ = try forEachCapture { entry, location in
+            if entry.needsOther { try checkRevisit(entry, at: location) }
         }
     }
 
     private func checkRevisit(_ entry: CDXJEntry, at location: IndexLocation) throws {
-        guard try !lookups.isResolvable(entry) else { return }
-        now.result.revisits.failed += 1
-        if let warc = wacz.warcEntry(named: entry.filename),
-            now.problems.isUnreadable(offset: entry.offset, in: warc.name)
-        {
-            return
+        do {
+            guard let missing = try lookups.missingPayload(of: entry) else { return }
+            now.result.revisits.failed += 1
+            if missing.isBounded, now.result.missing?.count ?? 0 < Self.missingMax {
+                now.result.missing = (now.result.missing ?? []) + [missing]
+            }
+            now.log.add(
+                .warning, "revisit-unresolved",
+                "\(entry.url.prefix(500)) is incomplete without \(missing.text). It isn't in this archive.",
+                at: location.description,
+                consequence: "This capture can be shown only in a collection with the archive that has the rest.",
+                urls: [entry.url])
+        } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
+            now.result.revisits.failed += 1
+            // What makes it unreadable is an issue already.
+            guard !now.problems.hasUnreadable else { return }
+            now.log.add(
+                .error, "revisit-unreadable",
+                "The content of \(entry.url.prefix(500)) is stored with another capture, and can't be read: "
+                    + "\(error.problem).",
+                at: location.description, consequence: "This capture can't be replayed.", urls: [entry.url])
         }
-        now.log.add(
-            .error, "revisit-unresolved",
-            "A capture's content is stored with another capture, which can't be found: \(entry.url.prefix(500))",
-            at: location.description,
-            consequence: "This capture can't be replayed, unless the archive with the payload is in the library.",
-            urls: [entry.url])
     }
 
-    private var noDigest: UInt64 { 0 }
-
-    private func digestHash(_ entry: CDXJEntry) -> UInt64 {
-        entry.digest.flatMap { WARCDigest($0) }.map { now.hasher.hash($0.hex) | 1 } ?? noDigest
-    }
-
-    private static let digestsAtOnce = 1_000_000
+    private static let missingMax = 100
 }
 
 /// Finds the span of an index line.
@@ -237,4 +231,9 @@ extension RandomAccessCollection where Index == Int {
         }
         return low
     }
+}
+
+extension CDXJEntry {
+    /// Whether its content is that of another capture: it's a revisit or a captured 304.
+    fileprivate var needsOther: Bool { isRevisit || status == 304 }
 }

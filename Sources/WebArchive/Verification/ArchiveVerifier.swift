@@ -178,7 +178,8 @@ package final class ArchiveVerifier {
             let isFirst = last.map { now.spans[$0].file != entry.name } ?? true
             now.spans.append(RecordSpan(file: entry.name, start: isFirst ? 0 : start, end: end))
         }
-        guard item.isCapture, let url = item.record.targetURI else { return }
+        // A first segment is listed only if its record couldn't be joined. Then its lines are compared one by one.
+        guard item.isCapture, !item.record.isFirstSegment, let url = item.record.targetURI else { return }
         now.spans[now.spans.count - 1].add(
             now.hasher.hash(
                 file: entry.name, offset: start, length: item.indexedLength, url: url, time: item.record.timestamp,

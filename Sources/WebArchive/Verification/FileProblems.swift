@@ -73,8 +73,8 @@ struct FileProblems: Sendable, Hashable, Codable {
         return true
     }
 
-    /// Whether an offset is in a part of a WARC file that can't be read.
-    func isUnreadable(offset: UInt64, in file: String) -> Bool { part(offset: offset, in: file) != nil }
+    /// Whether a record can't be read.
+    var hasUnreadable: Bool { !parts.isEmpty }
 
     private func part(offset: UInt64, in file: String) -> Int? {
         guard let places = parts[file] else { return nil }

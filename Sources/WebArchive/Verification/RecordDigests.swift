@@ -39,8 +39,8 @@ final class RecordDigests: WARCBlockReceiver {
     func begin(_ record: WARCRecord) {
         let isHTTP = record.holdsHTTP && ["response", "request"].contains(record.type)
         headEnd = isHTTP ? HTTPHeadEnd() : nil
-        // The payload of a revisit is in another record.
-        let payload = record.isRevisit ? nil : record.payloadDigest.flatMap { WARCDigest($0) }
+        // The payload of a revisit is in another record, and that of a first segment goes on in others.
+        let payload = record.isRevisit || record.isFirstSegment ? nil : record.payloadDigest.flatMap { WARCDigest($0) }
         batch.events.append(
             (batch.bytes.count, .begin(record.offset, record.blockDigest.flatMap { WARCDigest($0) }, payload)))
         if !isHTTP { batch.events.append((batch.bytes.count, .payload)) }

@@ -53,11 +53,8 @@ struct CaptureHasher: Sendable, Hashable, Codable {
 }
 
 extension WARCScanner.Item {
-    /// Whether indexers list the record.
-    var isCapture: Bool { isListed && record.targetURI != nil && record.timestamp != nil && hasShortURL }
-
-    /// Whether indexers list records of this type.
-    var isListed: Bool { ["response", "revisit", "resource"].contains(record.type) }
+    /// Whether the record is a capture that can be looked up.
+    var isCapture: Bool { record.isCapture && record.targetURI != nil && record.timestamp != nil && hasShortURL }
 
     /// Whether the URL isn't longer than those that can be looked up.
     var hasShortURL: Bool { (record.targetURI?.utf8.count ?? 0) <= record.reader.limits.urlBytesMax }

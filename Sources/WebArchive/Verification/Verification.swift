@@ -1,16 +1,5 @@
 /// What a verification read, and what it found.
 package struct Verification: Sendable, Hashable, Codable {
-    /// The result in one word.
-    package enum Outcome: String, Sendable, Hashable, Codable {
-        /// Everything that a digest protects was read and agrees, and a hash protects all WARC files.
-        case verified
-        /// Nothing shows damage, but not everything could be confirmed: a WARC file has no hash, a listed file is
-        /// missing, or records don't match the digests that were written in them before the archive was packed.
-        case incomplete
-        /// Something was damaged or changed after the archive was packed, or can't be read or replayed.
-        case failed
-    }
-
     /// How many things were compared with their digest, and how many of them disagree.
     package struct Tally: Sendable, Hashable, Codable {
         package internal(set) var checked = 0
@@ -38,8 +27,6 @@ package struct Verification: Sendable, Hashable, Codable {
         package internal(set) var decoded = 0
     }
 
-    /// The result in one word.
-    package internal(set) var outcome = Outcome.incomplete
     /// The findings, errors first.
     package internal(set) var findings: [Finding] = []
     /// The files in the package, with their hashes in `datapackage.json`.
@@ -60,15 +47,15 @@ package struct Verification: Sendable, Hashable, Codable {
     package internal(set) var captures = Tally()
     /// The listed pages. Those that failed weren't captured.
     package internal(set) var pages = Tally()
-    /// The revisits. Those that failed refer to a payload that isn't there.
+    /// The revisits and captured 304s. Those that failed need a payload that isn't there.
     package internal(set) var revisits = Tally()
+    /// Payloads that revisits refer to and that aren't there: the first few; `nil` if there are none.
+    package internal(set) var missing: [MissingPayload]?
     /// The hash of `datapackage.json` as it is, `sha256:` and hexadecimal digits; `nil` without that file.
     package internal(set) var packageHash: String?
 
-    /// The result for the contents alone, without the signature.
-    package var contents: Outcome { outcome(of: contentsFindings) }
-
-    var contentsFindings: [Finding] { findings.filter { !$0.code.hasPrefix("signature-") } }
+    /// What the contents show, without the signature.
+    package var contents: VerificationCode { VerificationCode(contents: self) }
 
     /// Creates an empty result.
     package init() {}
@@ -82,19 +69,11 @@ package struct Verification: Sendable, Hashable, Codable {
         add(log.findings)
     }
 
-    /// Adds findings, and concludes from all of them.
+    /// Adds findings.
     package mutating func add(_ more: [Finding]) {
         findings = (findings + more).enumerated().sorted {
             ($1.element.severity, $0.element.code, $0.offset) < ($0.element.severity, $1.element.code, $1.offset)
         }.map(\.element)
-        outcome = outcome(of: findings)
-    }
-
-    private func outcome(of findings: [Finding]) -> Outcome {
-        if findings.contains(where: { $0.severity == .error }) { return .failed }
-        let isComplete =
-            warcFiles.checked > 0 && warcFiles.without == 0 && uncheckedFiles == 0 && records.failed == 0
-        return isComplete ? .verified : .incomplete
     }
 }
 
@@ -119,38 +98,5 @@ package struct VerificationProgress: Sendable, Hashable, Codable {
     package init() {
         log = FindingLog(perCodeMax: Limits.standard.findingsPerCodeMax)
         hasher = CaptureHasher()
-    }
-}
-
-/// What a verification asks about the archive.
-package protocol VerificationLookups {
-    /// Whether a page was captured.
-    func isCaptured(_ page: Page) throws -> Bool
-    /// Whether the payload of a revisit is in this archive, or in one that it requires.
-    func isResolvable(_ revisit: CDXJEntry) throws -> Bool
-}
-
-/// Looks captures up in the file alone.
-package struct FileLookups: VerificationLookups {
-    private let wacz: WACZFile
-
-    /// Creates lookups for a file.
-    package init(_ wacz: WACZFile) {
-        self.wacz = wacz
-    }
-
-    /// Whether a page was captured.
-    package func isCaptured(_ page: Page) throws -> Bool {
-        try wacz.closestCapture(toURL: page.url, at: page.captureTime) != nil
-    }
-
-    /// Whether the payload of a revisit is in the file.
-    package func isResolvable(_ revisit: CDXJEntry) throws -> Bool {
-        guard let record = try? wacz.record(of: revisit) else { return false }
-        let digest = (record.payloadDigest ?? revisit.digest).flatMap { WARCDigest($0) }
-        let time = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? revisit.captureTime
-        return try wacz.closestCapture(toURL: record.refersToTargetURI ?? revisit.url, at: time) { original in
-            !original.isRevisit && (digest == nil || original.digest.flatMap { WARCDigest($0) } == digest)
-        } != nil
     }
 }

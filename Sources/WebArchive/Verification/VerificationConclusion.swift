@@ -30,7 +30,9 @@ struct VerificationConclusion {
         correctSizes(unhashed)
         let changed = names.filter { problems.changes[$0] != nil && !isExplainedByDigestFile($0) }
         for file in changed { addChange(of: file) }
-        for file in names where problems.changes[file] == nil { addRecords(of: file) }
+        for file in names where problems.changes[file] == nil {
+            addRecords(of: file, isHashed: !unhashed.contains(file))
+        }
         if isOtherFile, changed.isEmpty {
             log.add(
                 .error, "file-hash", "The file isn't the one that was imported: its SHA-256 differs.", at: name,
@@ -76,7 +78,8 @@ struct VerificationConclusion {
     private static let lineCodes: Set = [
         "index-bad-line", "index-incomplete-line", "index-line-too-long", "index-no-record", "index-not-utf8",
         "index-other-record", "index-outside-warc", "index-names-missing-warc", "index-short-length", "index-unsorted",
-        "idx-bad-line", "idx-wrong-offset", "page-bad-line", "page-line-too-long",
+        "idx-bad-line", "idx-wrong-key", "idx-wrong-offset", "index-last-line-missing", "page-bad-line",
+        "page-line-too-long",
     ]
     private static let fileCodes: Set = [
         "datapackage-damaged", "datapackage-not-json", "digest-damaged", "index-block-digest", "index-damaged",
@@ -161,7 +164,7 @@ struct VerificationConclusion {
     // Files that are as they were packed --------------------------------------------------------------------------
 
     /// Adds the records of a file that wasn't changed, as far as its hash and its CRC-32 show.
-    private mutating func addRecords(of file: String) {
+    private mutating func addRecords(of file: String, isHashed: Bool) {
         // Then no part of the file is a record.
         guard !others.contains(where: { $0.code == "warc-is-zip" && $0.location == file }) else { return }
         for record in problems.records where record.file == file {
@@ -173,14 +176,16 @@ struct VerificationConclusion {
                     .error, "warc-damaged", "A WARC record can't be read: \(problem)\(text)", at: place,
                     consequence: "The content of this record can't be replayed.", urls: urls, urlCount: count)
             } else {
-                log.add(mismatch(record, text, at: place))
+                log.add(mismatch(record, text, at: place, isHashed: isHashed))
             }
         }
         log.count("warc-damaged", more: problems.moreUnreadable[file, default: 0])
         log.count("payload-digest", more: problems.moreDiffering[file, default: 0])
     }
 
-    private func mismatch(_ record: FileProblems.Record, _ text: String, at place: String) -> Finding {
+    private func mismatch(
+        _ record: FileProblems.Record, _ text: String, at place: String, isHashed: Bool
+    ) -> Finding {
         // The hash of a file proves nothing if the list of hashes was changed.
         let isAsPacked = problems.changes[Self.description] == nil
         let part =
@@ -190,9 +195,11 @@ struct VerificationConclusion {
         return Finding(
             severity: isAsPacked ? .warning : .error, code: record.isOfBlock ? "block-digest" : "payload-digest",
             what: "The \(part)\(text)", location: place,
-            consequence: isAsPacked
-                ? "The file is as it was packed: the record was changed before, or its digest was computed wrongly."
-                : "The capture was changed or damaged after it was recorded.",
+            consequence: !isAsPacked
+                ? "The capture was changed or damaged after it was recorded."
+                : isHashed
+                    ? "The file is as it was packed: the record was changed before, or its digest was computed wrongly."
+                    : "The record was changed or damaged after it was recorded, or its digest was computed wrongly.",
             urls: record.urls)
     }
 

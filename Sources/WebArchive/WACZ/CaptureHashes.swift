@@ -118,7 +118,8 @@ package struct CaptureHashes: Sendable {
 extension CaptureMatcher {
     /// The hashes of which the entries that the matcher accepts have one.
     package var hashes: [UInt32] {
-        keys.map { CaptureHashes.Kind.key.hash($0.utf8) } + CaptureHashes.hashes(ofFolded: SURT.folded(url))
+        (keys + ambiguousKeys).map { CaptureHashes.Kind.key.hash($0.utf8) }
+            + CaptureHashes.hashes(ofFolded: SURT.folded(url))
     }
 }
 

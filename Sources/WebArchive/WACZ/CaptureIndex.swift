@@ -105,6 +105,12 @@ final class CaptureIndex: Sendable {
                 for index in indexes where try !index.namesCaptures(limits: wacz.limits) {
                     return .sequential(.init(.empty, file: "indexes/", "an index lists no captures"))
                 }
+                // If there are more blocks, the name of the second one shows it when it's read.
+                if case .zipNum(let index)? = indexes.first, indexes.count == 1, try index.hasOneBlock(),
+                    try index.mayLackLastLine()
+                {
+                    return .sequential(.init(.lastLineMissing, file: "indexes/", "the index may lack its last line"))
+                }
                 return .open(try opened(indexes), isChecked: false)
             }
         } catch let error where error.isIndexFault {

@@ -3,20 +3,22 @@
 /// The keys are computed once, in `init`. Use the same matcher for all archives.
 package struct CaptureMatcher: Sendable {
     let url: String
-    /// The URL without its fragment. Among captures of the same time, the one with this spelling is preferred.
-    let spelling: Substring
+    /// The URL without its fragment.
+    private let withoutFragment: Substring
     private let folded: [UInt8]
     /// The keys that identify captures of the URL, with and without a trailing slash.
     let keys: [String]
     private let keyBytes: Set<ArraySlice<UInt8>>
     /// Other keys that an indexer may have written. In other indexes, they belong to other URLs.
     private let looseKeys: [String]
+    /// Loose keys that other URLs may have in the same index, since this one has escaped bytes that aren't UTF-8.
+    let ambiguousKeys: [String]
     /// Whether the URL contains a request method, as in replay requests other than `GET`.
     let namesMethod: Bool
 
     package init(url: String) {
         self.url = url
-        spelling = url.prefix { $0 != "#" }
+        withoutFragment = url.prefix { $0 != "#" }
         folded = SURT.folded(url)
         let bytes = Array(url.utf8)
         namesMethod = CDXJLine.methodStart(in: bytes[...]).map { $0 > 0 && "?&".utf8.contains(bytes[$0 - 1]) } ?? false
@@ -26,6 +28,8 @@ package struct CaptureMatcher: Sendable {
         self.keys = keys
         keyBytes = Set(keys.map { Array($0.utf8)[...] })
         looseKeys = spellings.flatMap { SURT.looseKeys(for: $0) }
+        let isUTF8 = !bytes.contains(UInt8(ascii: "%")) || PercentEncoding.decodesAsUTF8(url)
+        ambiguousKeys = isUTF8 ? [] : looseKeys
     }
 
     /// Returns keys with and without a trailing slash, which Python's `surt` drops and other indexers keep.
@@ -73,6 +77,10 @@ package struct CaptureMatcher: Sendable {
     func accepts(_ entry: CDXJEntry) -> Bool {
         if entry.url == url || hasKey(Array(entry.urlKey.utf8)[...]) { return true }
         if HTTPURLParts(entry.urlKey) != nil, hasKey(Array(SURT.key(for: entry.requestURL).utf8)[...]) { return true }
+        if ambiguousKeys.contains(entry.urlKey) {
+            // Without the body, the key is all there is to compare.
+            if namesMethod && entry.requestBody == nil || matches(entry.requestURL) { return true }
+        }
         return SURT.folded(entry.url) == folded
     }
 
@@ -86,7 +94,13 @@ package struct CaptureMatcher: Sendable {
 
     /// Returns how well a capture of the URL fits the wanted time.
     package func rank(of entry: CDXJEntry, for wanted: CaptureTimestamp?) -> CaptureRank? {
-        entry.captureTime.map { CaptureRank($0, hasRequestedSpelling: entry.url == spelling, for: wanted) }
+        entry.captureTime.map { CaptureRank($0, spelling(of: entry.url.utf8), for: wanted) }
+    }
+
+    /// Returns how the URL of a capture is spelled. Among captures of the same time, the requested spelling is preferred.
+    func spelling(of other: some Sequence<UInt8>) -> CaptureRank.Spelling {
+        if other.elementsEqual(url.utf8) { return .asRequested }
+        return other.elementsEqual(withoutFragment.utf8) ? .asRequestedWithoutFragment : .other
     }
 
     /// Returns the ranges of index lines that contain captures of the URL; with `span`, those of captures in it. Ranges

@@ -2,16 +2,21 @@
 ///
 /// Replay, Memento, the API, `get` and index queries with `closest` use the same rule: the capture closest in time, or
 /// the latest without a time; the later of two equally close; at the same time, the one with the requested spelling of
-/// the URL; and otherwise the first one in the index.
+/// the URL, else with that spelling apart from the fragment; and otherwise the first one in the index.
 package struct CaptureRank: Sendable, Comparable {
     /// The milliseconds to the requested time, or to the latest possible time.
     package let distance: UInt64
-    /// The preference among equally close captures, 0 to 3.
+    /// The preference among equally close captures, 0 to 5.
     let preference: UInt64
 
-    init(_ time: CaptureTimestamp, hasRequestedSpelling: Bool, for wanted: CaptureTimestamp?) {
+    /// How the URL of a capture is spelled.
+    enum Spelling: UInt64 {
+        case asRequested, asRequestedWithoutFragment, other
+    }
+
+    init(_ time: CaptureTimestamp, _ spelling: Spelling, for wanted: CaptureTimestamp?) {
         distance = Self.distance(to: time, from: wanted)
-        preference = (wanted.map { time > $0 } ?? true ? 0 : 2) + (hasRequestedSpelling ? 0 : 1)
+        preference = (wanted.map { time > $0 } ?? true ? 0 : 3) + spelling.rawValue
     }
 
     /// Returns the distance of a time.
@@ -41,7 +46,7 @@ struct ClosestCapture {
 
     /// Returns whether a capture of that time can be better, with any spelling of the URL.
     func mayBeBetter(_ moment: CaptureTimestamp) -> Bool {
-        rank.map { CaptureRank(moment, hasRequestedSpelling: true, for: wanted) < $0 } ?? true
+        rank.map { CaptureRank(moment, .asRequested, for: wanted) < $0 } ?? true
     }
 
     /// Keeps an entry if it's better and satisfies the condition.

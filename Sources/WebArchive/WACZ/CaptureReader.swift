@@ -1,10 +1,11 @@
-/// Reads all index entries of a WACZ in constant memory.
+/// Reads all index entries of a WACZ in constant memory, except those of records that aren't captures.
 ///
 /// If there is no index, or none has a valid line, it reads the headers of the WARC records instead.
 public final class CaptureReader {
     private enum Current {
         case index(CDXJSequentialReader)
         case warc(WARCScanner, ZIPEntry)
+        case lost(ArraySlice<(entry: CDXJEntry, location: IndexLocation)>)
     }
 
     /// The findings in the part read so far.
@@ -13,6 +14,8 @@ public final class CaptureReader {
     public private(set) var bytesRead: UInt64 = 0
     /// The names of unsorted index files, among those read to the end.
     private(set) var unsortedFiles: Set<String> = []
+    /// The names of index files, among those read so far, that also list records that aren't captures.
+    private(set) var filesWithOtherRecords: Set<String> = []
     /// The index line of the last entry as written; `nil` if it comes from a record's header.
     var lastLine: [UInt8]? {
         guard case .index(let index) = current else { return nil }
@@ -20,12 +23,18 @@ public final class CaptureReader {
     }
     /// Whether entries come from the headers of the WARC records, because there is no index.
     public private(set) var isReadingRecords = false
+    /// The name of the index file whose last line is missing, and its last key; the captures were read from the records.
+    private(set) var fileWithoutLastLine: String?
+    private var lastKey: ArraySlice<UInt8> = []
+    private var isEndChecked = false
     private let wacz: WACZFile
     private var log: FindingLog
     private var pending: ArraySlice<ZIPEntry>
     private var current: Current?
     private var entryCount = 0
     private var recordNumber = 0
+    /// The number of entries without a status whose records may still be read.
+    private var recordsLeft = recordsMax
 
     init(_ wacz: WACZFile) {
         self.wacz = wacz
@@ -53,9 +62,19 @@ public final class CaptureReader {
         }
     }
 
+    /// More entries without a status count as captures.
+    private static let recordsMax = 1_000_000
+
     /// Opens the next file; returns `false` if there is none left.
     private func openNext() throws(WebArchiveError) -> Bool {
         if pending.isEmpty, entryCount == 0, !isReadingRecords { startReadingRecords() }
+        if pending.isEmpty, !isReadingRecords, !isEndChecked {
+            isEndChecked = true
+            if let lost = try lostCaptures() {
+                current = .lost(lost[...])
+                return true
+            }
+        }
         guard let entry = pending.popFirst() else { return false }
         guard !isReadingRecords else {
             recordNumber = 0
@@ -89,15 +108,41 @@ public final class CaptureReader {
         )
     }
 
+    /// Returns the captures that an index with a known fault doesn't list.
+    private func lostCaptures() throws(WebArchiveError) -> [(entry: CDXJEntry, location: IndexLocation)]? {
+        let lost = try LostCaptures(wacz).find(after: lastKey)
+        guard let file = wacz.indexEntries.first?.name, !lost.isEmpty else { return nil }
+        fileWithoutLastLine = file
+        for (entry, location) in lost {
+            log.add(
+                .warning, "index-last-line-missing",
+                "The index doesn't list its last capture: \(entry.url.prefix(500))",
+                at: location.description,
+                consequence: "Replay by ranges can't find this capture; replay by lookups finds it.")
+        }
+        return lost
+    }
+
     private func nextInCurrent() throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
         switch current {
         case nil: return nil
         case .index(let index):
-            if let found = try index.next(&log) { return found }
+            while let found = try index.next(&log) {
+                guard !found.entry.saysCapture, recordsLeft > 0 else { return found }
+                recordsLeft -= 1
+                if wacz.isCapture(found.entry) { return found }
+                filesWithOtherRecords.insert(index.file)
+            }
+            lastKey = index.previousSortKey
             if index.unsortedLines > 0 { unsortedFiles.insert(index.file) }
         case .warc(let scanner, let entry):
             if let found = try nextRecord(scanner, entry) { return found }
             for finding in scanner.findings { log.add(finding) }
+        case .lost(var left):
+            if let found = left.popFirst() {
+                current = .lost(left)
+                return found
+            }
         }
         current = nil
         return nil

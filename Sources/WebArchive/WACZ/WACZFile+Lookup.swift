@@ -101,7 +101,7 @@ extension WACZFile {
     /// Returns the capture of `url` that is closest in time, including revisits.
     ///
     /// Of two equally close captures, it returns the later one, and of several at the same time, the one whose URL has
-    /// the same spelling. Captures of other request methods count only if `url` contains a method in `__wb_method=`.
+    /// the same spelling. Records that aren't captures don't count. Captures of other request methods count only if `url` contains a method in `__wb_method=`.
     ///
     /// - Parameter url: The URL in the captured or an equivalent spelling.
     /// - Parameter time: The wanted time; if `nil`, returns the latest capture.
@@ -123,8 +123,23 @@ extension WACZFile {
         where condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CDXJEntry? {
         let search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: false, check: check)
-        if let found = try closestByTimes(search, at: time, where: condition) { return found }
-        return try closest(search, at: time, where: condition)
+        func isWanted(_ entry: CDXJEntry) -> Bool { condition(entry) && isCapture(entry) }
+        if let found = try closestByTimes(search, at: time, where: isWanted) { return found }
+        return try closest(search, at: time, where: isWanted)
+    }
+
+    /// Returns whether an entry names a capture: a record of the type `response`, `resource` or `revisit`. Some indexers
+    /// also list a crawler's notes (`metadata`) and converted forms (`conversion`). WARC 1.1 §6.
+    ///
+    /// An entry with a status, and one of a revisit, do. For another one, the header of its record is read. If that can't
+    /// be read, it counts as a capture, so that the problem isn't hidden.
+    package func isCapture(_ entry: CDXJEntry) -> Bool {
+        if entry.saysCapture { return true }
+        // In a file that the ZIP compresses, each record would have to be searched from the start.
+        guard warcEntry(named: entry.filename)?.method == .stored else {
+            return !["text/anvl", "application/warc-fields"].contains(entry.mime?.lowercased())
+        }
+        return (try? record(of: entry))?.isCapture ?? true
     }
 
     func closest(

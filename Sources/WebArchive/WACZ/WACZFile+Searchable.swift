@@ -9,17 +9,24 @@ extension WACZFile {
         _ reader: CaptureReader, _ progress: () throws -> Void
     ) throws -> [WACZInspection.SearchableIndex] {
         var reason: SequentialReason?
-        var unsorted: [String: SequentialReason] = [:]
+        var unsearchable: [String: SequentialReason] = [:]
         do {
             switch try IndexFinder(self).find() {
             case .failure(let error): reason = error.reason
-            case .success(let indexes): try check(indexes, progress, &unsorted)
+            case .success(let indexes): try check(indexes, progress, &unsearchable)
             }
         } catch let error as WebArchiveError where error.isIndexFault {
             reason = SequentialReason(error, file: "indexes/")
         }
+        for file in reader.filesWithOtherRecords {
+            let problem = "the index also lists records that aren't captures"
+            unsearchable[file] = SequentialReason(.notCaptures, file: file, problem)
+        }
+        if let file = reader.fileWithoutLastLine, unsearchable[file] == nil {
+            unsearchable[file] = SequentialReason(.lastLineMissing, file: file, "the index lacks its last line")
+        }
         for file in reader.unsortedFiles {
-            unsorted[file] = SequentialReason(.unsorted, file: file, "the index isn't sorted")
+            unsearchable[file] = SequentialReason(.unsorted, file: file, "the index isn't sorted")
         }
         if reader.isReadingRecords {
             reason = reason ?? SequentialReason(.empty, file: "indexes/", "an index lists no captures")
@@ -27,12 +34,12 @@ extension WACZFile {
         let isOfOne = indexEntries.contains { $0.name == reason?.file }
         return indexEntries.map { entry in
             let own = isOfOne && reason?.file != entry.name ? nil : reason
-            return WACZInspection.SearchableIndex(file: entry.name, reason: own ?? unsorted[entry.name])
+            return WACZInspection.SearchableIndex(file: entry.name, reason: own ?? unsearchable[entry.name])
         }
     }
 
     private func check(
-        _ indexes: [CDXJIndex], _ progress: () throws -> Void, _ unsorted: inout [String: SequentialReason]
+        _ indexes: [CDXJIndex], _ progress: () throws -> Void, _ unsearchable: inout [String: SequentialReason]
     ) throws {
         for index in indexes {
             guard case .zipNum(let zipNum) = index else { continue }
@@ -41,7 +48,7 @@ extension WACZFile {
             } catch let error as WebArchiveError where error.isIndexFault {
                 for number in zipNum.fileNumbers {
                     let file = indexEntries[number].name
-                    unsorted[file] = SequentialReason(error, file: file)
+                    unsearchable[file] = SequentialReason(error, file: file)
                 }
             }
         }

@@ -237,6 +237,17 @@ private struct WACZInspector {
                 consequence:
                     "The index was changed or damaged after it was packed, and captures may be missing from it.")
         }
+        for reason in searchableIndexes.compactMap(\.reason) where reason.code == .blockName {
+            log.add(
+                .warning, "idx-wrong-key", "The .idx file names blocks of the index by another line than their first.",
+                at: reason.file,
+                consequence: "Replay by ranges misses captures; replay by lookups finds them.")
+        }
+        for file in reader.filesWithOtherRecords.sorted() {
+            log.add(
+                .notice, "index-not-captures", "The index also lists records that aren't captures.", at: file,
+                consequence: "Replay by ranges may show a crawler's note instead of a page; replay by lookups doesn't.")
+        }
         if captureCount == 0 {
             log.add(
                 .error, "captures-missing", "The archive contains no captures.", at: "indexes/",

@@ -37,14 +37,16 @@ final class ARCReader {
 
     private(set) var log: FindingLog
     private let input: BufferedInput
-    private let size: UInt64
+    private let source: any ByteSource
     private let isCompressed: Bool
+    /// The last record, in which the file may end, and its offset.
+    private var cutRecord: (header: Header, offset: UInt64)?
     private let limits: Limits
 
     init(_ source: any ByteSource, limits: Limits) throws(WebArchiveError) {
         input = BufferedInput(SourceStream(source))
         isCompressed = GzipMember.starts(try input.peek(3))
-        size = source.size
+        self.source = source
         self.limits = limits
         log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
     }
@@ -52,8 +54,9 @@ final class ARCReader {
     /// The number of bytes read.
     var offset: UInt64 { input.offset }
 
-    /// Calls `body` with each record that can be read. Damaged ones are skipped with a finding.
-    func forEachRecord(_ body: (Header, any ByteStream) throws -> Void) throws {
+    /// Calls `body` with each record that can be read, and with what is there of a last one that is cut. Damaged ones are
+    /// skipped with a finding.
+    func forEachRecord(_ body: (_ header: Header, _ block: any ByteStream, _ isCut: Bool) throws -> Void) throws {
         var isDamaged = false
         while try input.skipLineEnds() {
             let offset = input.offset
@@ -64,35 +67,51 @@ final class ARCReader {
                             code: .badRecord, problem: "no ARC record begins here", file: input.name, offset: offset)
                     }
                     let member = try GzipMember(input)
-                    try read(BufferedInput(member), bytesLeft: nil, body)
+                    try read(BufferedInput(member), at: offset, bytesLeft: nil, body)
                     try member.drain(limit: 1 << 20)
                 } else {
-                    try read(input, bytesLeft: size, body)
+                    try read(input, at: offset, bytesLeft: source.size, body)
                 }
                 isDamaged = false
+                cutRecord = nil
             } catch let error as WebArchiveError where error.isDamage || error.code == .tooLarge {
+                if isDamaged || error.code != .truncated || cutRecord?.offset != offset { cutRecord = nil }
                 if !isDamaged {
                     log.add(
                         .error, "warc-damaged", "An ARC record can't be read: \(error.problem).",
                         at: "\(input.name) byte \(offset)",
-                        consequence: "The content of this record can't be replayed.")
+                        consequence: cutRecord == nil
+                            ? "The content of this record can't be replayed."
+                            : "If the file ends within this record, only the part that is there can be replayed.")
                 }
                 isDamaged = true
                 if input.offset == offset { input.consume(min(1, input.unread.count)) }
                 try findNextRecord()
             }
         }
+        try readCutRecord(body)
     }
 
+    private func readCutRecord(_ body: (Header, any ByteStream, Bool) throws -> Void) throws {
+        guard let (header, offset) = cutRecord else { return }
+        cutRecord = nil
+        let raw = BufferedInput(SourceStream(source, offset: offset))
+        let content = isCompressed ? BufferedInput(try GzipMember(raw)) : raw
+        guard try content.readLine(limit: lineBytesMax) != nil else { return }
+        try body(header, CutStream(content), true)
+    }
+
+    private var lineBytesMax: Int { limits.urlBytesMax + Self.otherFieldsBytesMax }
+
     private func read(
-        _ content: BufferedInput, bytesLeft: UInt64?, _ body: (Header, any ByteStream) throws -> Void
+        _ content: BufferedInput, at offset: UInt64, bytesLeft: UInt64?,
+        _ body: (Header, any ByteStream, Bool) throws -> Void
     ) throws {
-        let offset = input.offset
-        let lineBytesMax = limits.urlBytesMax + Self.otherFieldsBytesMax
         guard let line = try content.readLine(limit: lineBytesMax), let header = Header(line) else {
             throw WebArchiveError(
                 code: .badRecord, problem: "no ARC record begins here", file: input.name, offset: offset)
         }
+        cutRecord = (header, offset)
         if let bytesLeft, header.length > bytesLeft - min(bytesLeft, content.offset) {
             throw WebArchiveError(
                 code: .truncated, problem: "the ARC record needs \(header.length) bytes, but fewer are left",
@@ -100,7 +119,7 @@ final class ARCReader {
         }
         let block = WARCBlockReader(
             content, length: header.length, file: input.name, recordOffset: offset, checksEnd: false)
-        try body(header, block)
+        try body(header, block, false)
         try block.forEachPiece { _ in }
     }
 
@@ -133,7 +152,7 @@ final class ARCReader {
     func hasRecord() throws(WebArchiveError) -> Bool {
         struct Found: Error {}
         do {
-            try forEachRecord { _, _ in throw Found() }
+            try forEachRecord { _, _, _ in throw Found() }
         } catch let error as WebArchiveError {
             throw error
         } catch {
@@ -144,4 +163,23 @@ final class ARCReader {
 
     /// The maximum size of the fields after the URL in a record's header.
     private static let otherFieldsBytesMax = 1 << 10
+}
+
+/// The block of a record in which a file ends, as far as it can be read.
+final class CutStream: ByteStream {
+    var name: String { input.name }
+    private let input: BufferedInput
+
+    init(_ input: BufferedInput) {
+        self.input = input
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        do throws(WebArchiveError) {
+            return try input.read(into: buffer)
+        } catch {
+            guard error.isDamage else { throw error }
+            return 0
+        }
+    }
 }

@@ -10,6 +10,9 @@ public struct RecordContent: Sendable {
     public let record: WARCRecord
     /// The head of the HTTP message; `nil` if the record has none.
     public let head: HTTPMessageHead?
+    /// The content codings of the body in the order in which they were applied: those that the head names, if the bytes
+    /// agree. `nil` if the head names an unknown one.
+    public let codings: [ContentCoding]?
     private let message: OpenMessage?
 
     /// Reads the head of the message in `record`.
@@ -25,11 +28,18 @@ public struct RecordContent: Sendable {
         self.record = record
         let isMessage = record.holdsHTTP && ["response", "revisit"].contains(record.type)
         guard isMessage, record.contentLength > 0 else {
-            (head, message) = (nil, nil)
+            (head, codings, message) = (nil, [], nil)
             return
         }
         let reader = try HTTPMessageReader(block(), limits: record.reader.limits)
         head = reader.head
+        do throws(WebArchiveError) {
+            codings = try reader.confirmedCodings()
+        } catch {
+            guard error.isDamage else { throw error }
+            // Who reads the body learns of the damage.
+            codings = ContentCoding.applied(in: reader.head.fields)
+        }
         message = OpenMessage(reader)
     }
 
@@ -40,6 +50,18 @@ public struct RecordContent: Sendable {
 
     /// The number of bytes of the body, with its content codings; `nil` if it's chunked and therefore unknown.
     public var bodyLength: UInt64? { head?.isChunked == true ? nil : storedBodyLength }
+
+    /// Whether the server only said that nothing had changed: a revisit with the profile `server-not-modified` (WARC 1.1
+    /// §6.7.3), or a captured response with the status 304.
+    package var isNotModified: Bool {
+        guard record.isRevisit else { return head?.status == 304 }
+        return record.profile.map { $0.hasSuffix("/server-not-modified") } ?? (head?.status == 304)
+    }
+
+    /// Whether the record has a whole success itself, which a later 304 calls unchanged.
+    package var isState: Bool { !record.isRevisit && hasSuccess }
+    /// Whether its head is that of a success, or missing.
+    package var hasSuccess: Bool { !isNotModified && CDXJEntry.mayBeSuccess(head?.status) }
 
     /// The media type with its parameters, as recorded.
     public var contentType: String? { head.map { $0.fields["Content-Type"] } ?? record.contentType }

@@ -134,7 +134,7 @@ public struct WARCReader: Sendable {
         }
         let lines = try input.readHead(bytesMax: limits.warcHeaderBytesMax, linesMax: limits.headLinesMax)
         let first = HeaderFields.trimmed(lines.first[...])
-        guard first.hasPrefix("WARC/"), first.utf8.count < 16 else {
+        guard WARCRecord.starts(first.utf8.prefix(5)), first.utf8.count < 16 else {
             throw WebArchiveError(
                 code: .badRecord, problem: "no WARC record begins here: found \"\(first.prefix(40))\"", file: name,
                 offset: offset,
@@ -147,7 +147,8 @@ public struct WARCReader: Sendable {
                 code: .badRecord, problem: "the WARC record has no valid Content-Length", file: name, offset: offset)
         }
         return WARCRecord(
-            version: String(first.dropFirst(5)), headers: headers, contentLength: length, offset: offset,
+            version: String(first.dropFirst(5)), hasOddVersionLine: !first.hasPrefix("WARC/"), headers: headers,
+            contentLength: length, offset: offset,
             isCompressed: isCompressed, file: name, headerLength: input.offset - start, reader: self, window: window)
     }
 

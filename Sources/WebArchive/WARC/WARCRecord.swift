@@ -5,6 +5,8 @@
 public struct WARCRecord: Sendable {
     /// The WARC version, for example `1.1`.
     public let version: String
+    /// Whether the version line isn't in upper case, which WARC 1.1 §4 requires.
+    let hasOddVersionLine: Bool
     /// The header fields.
     public let headers: HeaderFields
     /// The size of the block in bytes, from `Content-Length`.
@@ -32,6 +34,8 @@ public struct WARCRecord: Sendable {
     public var timestamp: CaptureTimestamp? { date.flatMap { CaptureTimestamp(rfc3339: $0) } }
     /// The media type of the block, for example `application/http;msgtype=response`.
     public var contentType: String? { headers["Content-Type"] }
+    /// The media type of the payload that the crawler found, with its parameters. WARC 1.1 §5.15.
+    package var identifiedType: String? { headers["WARC-Identified-Payload-Type"] }
     /// The digest of the payload, as recorded.
     public var payloadDigest: String? { headers["WARC-Payload-Digest"] }
     /// The digest of the block, as recorded.
@@ -42,14 +46,35 @@ public struct WARCRecord: Sendable {
     }
     /// The date of the record with the payload of a revisit.
     public var refersToDate: String? { headers["WARC-Refers-To-Date"] }
+    /// The time in `refersToDate`; `nil` if it can't be read.
+    package var refersToTime: CaptureTimestamp? { refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } }
+    /// The ID of the record with the payload of a revisit, without angle brackets.
+    package var refersTo: String? { uri("WARC-Refers-To") }
+    /// The file that has the record with the payload of a revisit, as Browsertrix writes it: a URL or a name.
+    package var refersToContainer: String? { uri("WARC-Refers-To-Container") }
     /// The profile URI of a revisit.
     public var profile: String? { uri("WARC-Profile") }
     /// Whether the record refers to the payload of an earlier one.
     public var isRevisit: Bool { type == "revisit" }
+    /// Whether the type is one of captures: `response`, `resource` or `revisit`.
+    var isCapture: Bool { ["response", "revisit", "resource"].contains(type) }
+    /// The number of the segment, if the record is stored in several. WARC 1.1 §5.19.
+    var segmentNumber: UInt64? { headers["WARC-Segment-Number"].flatMap { UInt64($0) } }
+    /// The length of the whole block, in the last segment. WARC 1.1 §5.21.
+    var segmentTotalLength: UInt64? { headers["WARC-Segment-Total-Length"].flatMap { UInt64($0) } }
+    /// Whether the block goes on in `continuation` records. WARC 1.1 §7.
+    package var isFirstSegment: Bool {
+        segmentNumber == 1 && type != "continuation" && segmentTotalLength.map { $0 != contentLength } ?? true
+    }
     /// Whether the block is an HTTP message.
     public var holdsHTTP: Bool {
         let type = (contentType ?? "").lowercased()
         return type.hasPrefix("application/http") || type.isEmpty && targetURI?.hasPrefix("http") == true
+    }
+
+    /// Returns whether bytes begin like the version line of a record. Some programs write it in lower case.
+    static func starts(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.count >= 5 && bytes.lazy.map { $0.asciiLowercased }.starts(with: "warc/".utf8)
     }
 
     private func uri(_ name: String) -> String? {

@@ -44,6 +44,8 @@ public final class WARCScanner {
     private let receiver: (any WARCBlockReceiver)?
     /// The last record whose header was read.
     private var lastRecord: WARCRecord?
+    /// The capture in which the file ends.
+    private var cutRecord: WARCRecord?
     /// The number of bytes of record headers that may still be read, which take the most time of all.
     private var headerBytesLeft: UInt64
 
@@ -70,23 +72,48 @@ public final class WARCScanner {
     /// - Throws: `io`, or an error in the ZIP entry itself, which ends the scan.
     public func next() throws(WebArchiveError) -> Item? {
         // Within damaged data, what looks like a record's start may be anything, so only the first error counts.
-        var isDamaged = false
+        var damaged: (error: WebArchiveError, offset: UInt64, record: WARCRecord?)?
         while try input.skipLineEnds() {
             let offset = input.offset
             do throws(WebArchiveError) {
                 let isMember = GzipMember.starts(try input.peek(3))
-                let item = try isMember ? compressedItem(at: offset) : plainItem(at: offset)
+                guard let item = try isMember ? compressedItem(at: offset) : plainItem(at: offset) else { continue }
                 noteLongURL(of: item)
-                if isDamaged { endDamage(at: offset) }
+                noteSpellings(of: item.record)
+                if let (error, start, record) = damaged {
+                    note(error, at: start, record, isCut: false)
+                    endDamage(at: offset)
+                }
                 return item
             } catch {
                 guard error.isDamage || error.code == .tooLarge else { throw error }
-                if !isDamaged { note(error, at: offset) }
-                isDamaged = true
-                if try !findNextRecord(after: offset) { return nil }
+                damaged = damaged ?? (error, offset, lastRecord?.offset == offset ? lastRecord : nil)
+                if try !findNextRecord(after: offset) { break }
             }
         }
+        if let (error, start, record) = damaged {
+            let isCut = error.code == .truncated && record != nil
+            if isCut, record?.isCapture == true { cutRecord = record }
+            note(error, at: start, record, isCut: isCut)
+        }
         return nil
+    }
+
+    /// Returns the capture in which the file ends, as far as it's there. Call it after the last record.
+    ///
+    /// - Returns: `nil` if the file ends with a whole record, or if the header of the last one is cut too.
+    /// - Throws: `io`; the errors of the receiver.
+    func nextCutItem() throws(WebArchiveError) -> Item? {
+        guard let record = cutRecord else { return nil }
+        cutRecord = nil
+        let content = try reader.open(at: record.offset, length: nil).content
+        do throws(WebArchiveError) {
+            guard try content.skip(record.headerLength) == record.headerLength else { return nil }
+            try finish(record, content, at: record.offset)
+        } catch {
+            guard [.truncated, .badGzip, .tooLarge].contains(error.code) else { throw error }
+        }
+        return Item(record: record, length: reader.size - record.offset, httpHead: nil)
     }
 
     private func endDamage(at offset: UInt64) {
@@ -96,9 +123,17 @@ public final class WARCScanner {
 
     private static let damageMax = 1000
 
-    private func compressedItem(at offset: UInt64) throws(WebArchiveError) -> Item {
+    /// - Returns: `nil` if the gzip member is empty.
+    private func compressedItem(at offset: UInt64) throws(WebArchiveError) -> Item? {
         let member = try GzipMember(input)
         let content = BufferedInput(member)
+        guard try !content.isAtEnd() else {
+            log.add(
+                .notice, "warc-empty-member", "A gzip member of a WARC file is empty.",
+                at: "\(reader.name) byte \(offset)",
+                consequence: "Replay isn't affected, but other programs may not read what follows.")
+            return nil
+        }
         let record: WARCRecord
         let head: HTTPMessageHead?
         do throws(WebArchiveError) {
@@ -129,10 +164,28 @@ public final class WARCScanner {
     }
 
     private func noteLongURL(of item: Item) {
-        guard let url = item.record.targetURI, !item.hasShortURL, item.isListed else { return }
+        guard let url = item.record.targetURI, !item.hasShortURL, item.record.isCapture else { return }
         log.add(
             .warning, "url-too-long", "A capture's URL is too long: it has \(url.utf8.count) bytes.",
             at: "\(reader.name) byte \(item.record.offset)", consequence: "This capture isn't listed.")
+    }
+
+    /// Notes what other programs, or a verification, can't read.
+    private func noteSpellings(of record: WARCRecord) {
+        var place: String { "\(reader.name) byte \(record.offset)" }
+        if record.hasOddVersionLine {
+            log.add(
+                .notice, "warc-version-line", "A WARC record begins with “warc/” in lower case instead of “WARC/”.",
+                at: place,
+                consequence:
+                    "Replay by lookups isn't affected, but replay by ranges and other programs may not read it.")
+        }
+        for digest in [record.payloadDigest, record.blockDigest] {
+            guard let digest, WARCDigest(digest) == nil else { continue }
+            log.add(
+                .notice, "warc-digest-unknown", "A digest of a WARC record can't be read: \"\(digest.prefix(80))\".",
+                at: place, consequence: "Replay isn't affected, but damage to this record can't be detected with it.")
+        }
     }
 
     /// Reads what follows a record in its gzip member: CR LF CR LF.
@@ -156,7 +209,7 @@ public final class WARCScanner {
     private func isContinued() throws(WebArchiveError) -> Bool {
         guard GzipMember.starts(try input.peek(3)) else { return false }
         do throws(WebArchiveError) {
-            return try !reader.open(at: input.offset, length: nil).content.peek(5).elementsEqual("WARC/".utf8)
+            return try !WARCRecord.starts(reader.open(at: input.offset, length: nil).content.peek(5))
         } catch {
             if error.code == .io { throw error }
             return false
@@ -164,7 +217,7 @@ public final class WARCScanner {
     }
 
     private func plainItem(at offset: UInt64) throws(WebArchiveError) -> Item {
-        guard try input.peek(5).elementsEqual("WARC/".utf8) else {
+        guard try WARCRecord.starts(input.peek(5)) else {
             throw WebArchiveError(
                 code: .badRecord, problem: "no WARC record begins here", file: reader.name, offset: offset)
         }
@@ -214,9 +267,9 @@ public final class WARCScanner {
             var position = 0
             while position < bytes.count - 4 {
                 let byte = bytes[position]
-                if byte == 0x1F || byte == UInt8(ascii: "W") {
+                if byte == 0x1F || byte.asciiLowercased == UInt8(ascii: "w") {
                     let rest = bytes[position..<position + 5]
-                    if GzipMember.starts(rest) || rest.elementsEqual("WARC/".utf8) {
+                    if GzipMember.starts(rest) || WARCRecord.starts(rest) {
                         input.consume(position)
                         return true
                     }
@@ -228,14 +281,16 @@ public final class WARCScanner {
         }
     }
 
-    private func note(_ error: WebArchiveError, at offset: UInt64) {
+    private func note(_ error: WebArchiveError, at offset: UInt64, _ record: WARCRecord?, isCut: Bool) {
         damageCount += 1
         if damageCount <= Self.damageMax {
-            let url = lastRecord?.offset == offset ? lastRecord?.targetURI : nil
-            damage.append(DamagedStretch(start: offset, problem: error.problem, url: url))
+            damage.append(DamagedStretch(start: offset, problem: error.problem, url: record?.targetURI))
         }
         log.add(
             .error, "warc-damaged", "A WARC record can't be read: \(error.problem).",
-            at: "\(reader.name) byte \(offset)", consequence: "The content of this record can't be replayed.")
+            at: "\(reader.name) byte \(offset)",
+            consequence: isCut
+                ? "The file ends within this record. Its content can't be replayed, or only the part that is there."
+                : "The content of this record can't be replayed.")
     }
 }

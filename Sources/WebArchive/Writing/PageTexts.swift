@@ -34,6 +34,12 @@ final class PageTexts {
             }
         }
 
+        private func document(of page: Candidate) throws -> DocumentText {
+            if let document = page.document { return DocumentText(document, name: reader.name) }
+            let content = try RecordContent(reader.record(at: page.offset, length: page.length))
+            return DocumentText(content, contentType: content.contentType)
+        }
+
         /// Returns the line of a page. One that can't be read has no text.
         private mutating func line(of page: Candidate) -> PageLine {
             var line = PageLine(url: page.url, time: page.time, mime: page.mime)
@@ -46,9 +52,7 @@ final class PageTexts {
             let allowed = min(bytesLeft, reader.limits.importedTextBytesMax)
             var unread = allowed
             do {
-                var document =
-                    try page.document.map { DocumentText($0, name: reader.name) }
-                    ?? DocumentText(RecordContent(reader.record(at: page.offset, length: page.length)))
+                var document = try document(of: page)
                 try document.readHTML(bytesLeft: &unread) { collected.add($0, $1) }
                 line.text = collected.text
             } catch {

@@ -7,6 +7,8 @@ final class RecordIndexer: WARCBlockReceiver {
         let entry: CDXJEntry
         /// Whether it's a page, as far as its records tell.
         let isPage: Bool
+        /// The URL that it redirects to.
+        let redirectTarget: String?
         /// `Referer` and `Sec-Fetch-Dest` of its request.
         let referrer: String?
         let destination: String?
@@ -14,6 +16,8 @@ final class RecordIndexer: WARCBlockReceiver {
         let document: StoredDocument?
     }
 
+    /// Whether the current record was read beyond its HTTP head.
+    var isInBody: Bool { headEnd == nil }
     /// Headers that couldn't be read.
     private(set) var log: FindingLog
     private let filename: String
@@ -80,8 +84,20 @@ final class RecordIndexer: WARCBlockReceiver {
         start.removeAll(keepingCapacity: true)
         (head, payload) = (nil, nil)
         headEnd = isHTTP ? HTTPHeadEnd() : nil
-        let needsDigest = ["response", "resource"].contains(record.type) && record.payloadDigest == nil
+        let needsDigest = ["response", "resource"].contains(record.type) && Self.digest(of: record) == nil
         hasher = needsDigest ? DigestHasher(.sha256) : nil
+        if keepsDocuments, record.type == "resource", !record.holdsHTTP, Self.isHTML(record.contentType) {
+            (payload, payloadBytesMax) = ([], Self.documentBytesMax)
+        }
+    }
+
+    /// Returns the payload digest of a record as recorded; `nil` if it can't be read.
+    private static func digest(of record: WARCRecord) -> String? {
+        HTTPMessageHead.withinLimit(record.payloadDigest).flatMap { WARCDigest($0) == nil ? nil : $0 }
+    }
+
+    private static func isHTML(_ type: String?) -> Bool {
+        HTTPMessageHead.mime(ofType: type).map(DocumentText.htmlTypes.contains) ?? false
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) throws(WebArchiveError) {
@@ -96,6 +112,7 @@ final class RecordIndexer: WARCBlockReceiver {
             let count = end ?? bytes.count
             if start.count <= limits.httpHeadBytesMax { start.append(contentsOf: bytes[..<count]) }
             rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
+            if end == 0, start.isEmpty { head = .withoutHead }
             if end != nil { endHead() }
         }
         hasher?.update(rest)
@@ -129,8 +146,8 @@ final class RecordIndexer: WARCBlockReceiver {
             return done
         }
         let digest =
-            HTTPMessageHead.withinLimit(record.payloadDigest) ?? hasher.map { "sha256:\($0.digest.hex)" }
-        let document = head.flatMap { head in payload.map { StoredDocument(head, payload: $0) } }
+            Self.digest(of: record) ?? hasher.map { "sha256:\($0.digest.hex)" }
+        let document = payload.map { StoredDocument(head, of: record, payload: $0) }
         pending = Pending(record: record, head: head, length: item.indexedLength, digest: digest, document: document)
         guard let request, isRequest(request, of: record) else {
             self.request = nil
@@ -162,10 +179,16 @@ final class RecordIndexer: WARCBlockReceiver {
             resourceType: record.headers["WARC-Resource-Type"], destination: request?.destination)
         return [
             Capture(
-                entry: entry, isPage: record.type == "response" && !isPart && DetectedPage.isDocument(entry),
+                entry: entry, isPage: !record.isRevisit && !isPart && DetectedPage.isDocument(entry),
+                redirectTarget: keepsDocuments && entry.method == nil ? redirectTarget(head, from: url) : nil,
                 referrer: request?.referrer, destination: request?.destination,
                 document: pending.document)
         ]
+    }
+
+    private func redirectTarget(_ head: HTTPMessageHead?, from url: String) -> String? {
+        guard let location = head?.redirectLocation, location.utf8.count <= limits.urlBytesMax else { return nil }
+        return URLReference.resolve(location, against: url)
     }
 
     /// Parses the head, and decides whether to keep what follows.
@@ -173,7 +196,7 @@ final class RecordIndexer: WARCBlockReceiver {
         headEnd = nil
         readHead()
         let isDocument =
-            keepsDocuments && head?.status == 200 && head?.mime.map(DocumentText.htmlTypes.contains) == true
+            keepsDocuments && head.map { ($0.status ?? 200) == 200 && Self.isHTML($0.fields["Content-Type"]) } ?? false
         guard isRequest || isDocument else { return }
         payload = []
         let requestBytesMax = min(Self.requestBytesMax, Int(clamping: parsedBytesLeft))
@@ -181,6 +204,7 @@ final class RecordIndexer: WARCBlockReceiver {
     }
 
     private func readHead() {
+        guard !start.isEmpty else { return }
         guard UInt64(start.count) <= parsedBytesLeft else {
             return noteHead("the headers expand far more than those of real archives")
         }

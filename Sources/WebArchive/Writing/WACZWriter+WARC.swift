@@ -7,7 +7,7 @@ package struct OtherMembers: Error {
 extension WACZWriter {
     /// Adds a WARC file as it is, with its captures and pages.
     ///
-    /// Damaged records become findings, and stay in the file without being listed.
+    /// Damaged records become findings, and stay in the file without being listed, except a last one that is cut.
     ///
     /// - Parameters:
     ///   - source: A WARC file whose records are gzip members or uncompressed.
@@ -46,7 +46,7 @@ extension WACZWriter {
         try texts.finish()
         pages.endFile()
         if texts.leftOut > 0 {
-            log.add(
+            sourceLog.add(
                 .notice, "page-text-left-out",
                 "The titles and texts of \(texts.leftOut) \(texts.leftOut == 1 ? "page weren't" : "pages weren't") read: "
                     + "the documents expand far more than those of real archives.", at: name,
@@ -63,23 +63,31 @@ extension WACZWriter {
         let scanner = WARCScanner(reader, BufferedInput(copy, capacity: 256 << 10), receiver: indexer)
         while let item = try scanner.next() {
             recordCount += 1
+            segments.note(item, in: reader, filename: filename)
             for capture in indexer.end(item) { try add(capture, texts) }
             if stopsAtOtherMembers, scanner.hasOtherMembers { return true }
         }
+        if let item = try scanner.nextCutItem(), indexer.isInBody {
+            recordCount += 1
+            for capture in indexer.end(item) { try add(capture, texts) }
+        }
         for capture in indexer.finish() { try add(capture, texts) }
         log.add(scanner.takeFindings())
-        log.add(indexer.log)
+        sourceLog.add(indexer.log)
         return scanner.hasOtherMembers
     }
 
     private func add(_ capture: RecordIndexer.Capture, _ texts: PageTexts?) throws(WebArchiveError) {
         let entry = capture.entry
-        try add(entry)
+        if !segments.keep(entry) { try add(entry) }
         guard let texts else { return }
+        if let target = capture.redirectTarget { try pages.redirects.add(entry, to: target) }
+        guard let time = entry.captureTime else { return }
         if entry.url.hasPrefix(DetectedPage.recordPrefix) {
-            try pages.addRecorded(String(entry.url.dropFirst(DetectedPage.recordPrefix.count)), entry.captureTime)
-        } else if capture.isPage, let time = entry.captureTime, let length = entry.length, let mime = entry.mime {
+            try pages.addRecorded(String(entry.url.dropFirst(DetectedPage.recordPrefix.count)), time)
+        } else if capture.isPage, let length = entry.length, let mime = entry.mime {
             pages.note(entry.url, time)
+            try pages.redirects.add(entry)
             try texts.add(
                 .init(
                     url: entry.url, time: time, mime: mime, offset: entry.offset, length: length,

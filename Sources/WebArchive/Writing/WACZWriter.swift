@@ -19,6 +19,8 @@ public final class WACZWriter {
         public let recordCount: Int
         /// Damage in the WARC files.
         public let findings: [Finding]
+        /// Those of `findings` that the WACZ doesn't show, such as what was lost when a file was converted.
+        package let sourceFindings: [Finding]
         /// The files, without the descriptions.
         package let files: [WrittenFile]
         /// The hash of `datapackage.json`: `sha256:` and hexadecimal digits.
@@ -41,7 +43,11 @@ public final class WACZWriter {
     private var names: Set<String> = ["datapackage.json", "datapackage-digest.json"]
     private(set) var sorter: CDXJSorter
     let pages: PageListWriter
+    /// What reading the WACZ shows again.
     var log: FindingLog
+    /// What only the files show that it's made from.
+    var sourceLog: FindingLog
+    var segments = SegmentedRecords()
     var recordCount = 0
     private(set) var captureCount = 0
     private(set) var lastCapture: CaptureTimestamp?
@@ -73,6 +79,7 @@ public final class WACZWriter {
         sorter = CDXJSorter(folder: file.folder, limits: sorting)
         pages = try PageListWriter(folder: file.folder)
         log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
+        sourceLog = log
     }
 
     /// Adds a file that isn't a WARC file, an index or the page list, for example a log.
@@ -106,6 +113,7 @@ public final class WACZWriter {
     public func finish(
         _ description: PackageDescription = PackageDescription(), signedWith key: P384.Signing.PrivateKey? = nil
     ) throws -> Result {
+        try addJoinedSegments()
         try writeIndex()
         let list = try pages.finish()
         if let list { try addFile("pages/pages.jsonl", list) }
@@ -118,8 +126,8 @@ public final class WACZWriter {
         try zip.finish()
         try file.commit()
         return Result(
-            captureCount: captureCount, pageCount: pages.count, recordCount: recordCount, findings: log.findings,
-            files: files,
+            captureCount: captureCount, pageCount: pages.count, recordCount: recordCount,
+            findings: sourceLog.findings + log.findings, sourceFindings: sourceLog.findings, files: files,
             packageHash: "sha256:" + SHA256.hash(data: package).hexadecimal)
     }
 

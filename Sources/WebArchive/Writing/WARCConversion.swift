@@ -31,7 +31,7 @@ package struct WARCFormat: Sendable, Hashable {
             return
         }
         do throws(WebArchiveError) {
-            let content = isCompressed ? BufferedInput(try GzipMember(input)) : input
+            let content = isCompressed ? try Self.firstMember(in: input) : input
             _ = try content.skipLineEnds()
             guard let kind = Self.kind(try content.peek(9)) else { return nil }
             self.kind = kind
@@ -45,8 +45,20 @@ package struct WARCFormat: Sendable, Hashable {
         }
     }
 
+    /// Returns the first gzip member that isn't empty.
+    private static func firstMember(in input: BufferedInput) throws(WebArchiveError) -> BufferedInput {
+        for _ in 0..<emptyMembersMax {
+            let content = BufferedInput(try GzipMember(input))
+            guard try content.isAtEnd(), GzipMember.starts(try input.peek(3)) else { return content }
+        }
+        return BufferedInput(try GzipMember(input))
+    }
+
+    /// The maximum number of empty gzip members at the start.
+    private static let emptyMembersMax = 1000
+
     private static func kind(_ start: some Collection<UInt8>) -> Kind? {
-        if start.starts(with: "WARC/".utf8) { return .warc }
+        if WARCRecord.starts(start) { return .warc }
         return start.starts(with: "filedesc:".utf8) ? .arc : nil
     }
 
@@ -202,7 +214,30 @@ struct WARCConversion {
             try writer.write([], SourceStream(record))
             try report(scanner.offset)
         }
+        if let item = try scanner.nextCutItem() { try writeCut(item.record, in: source, writer) }
         log.add(scanner.takeFindings())
+    }
+
+    /// Writes the part of a record that is there. Its digests stay, and don't match: it isn't what was recorded.
+    private func writeCut(
+        _ record: WARCRecord, in source: any ByteSource, _ writer: WARCWriter
+    ) throws(WebArchiveError) {
+        let start = record.offset + record.headerLength
+        guard start < source.size else { return }
+        let block = try SubrangeByteSource(source, offset: start, length: source.size - start)
+        if record.holdsHTTP, record.type == "response", try !hasHead(block) { return }
+        let fields = record.headers.fields.map { ($0.name, $0.value) }
+            .filter { !["content-length", "warc-truncated"].contains($0.0.lowercased()) }
+        let header = WARCWriter.header(
+            fields + [("WARC-Truncated", "unspecified"), ("Content-Length", "\(block.size)")])
+        try writer.write(header, SourceStream(block))
+    }
+
+    /// Whether a block begins with a whole HTTP head.
+    private func hasHead(_ block: any ByteSource) throws(WebArchiveError) -> Bool {
+        var end = HTTPHeadEnd()
+        let bytes = try block.read(at: 0, count: Int(min(block.size, UInt64(limits.httpHeadBytesMax))))
+        return bytes.withUnsafeBytes { end.find(in: $0) } != nil
     }
 
     // WARC 1.1, Annex C.4 has no rules for the conversion; the fields are those that warcio's `recompress` writes.
@@ -210,16 +245,16 @@ struct WARCConversion {
         _ source: any ByteSource, _ writer: WARCWriter, _ report: (UInt64) throws -> Void
     ) throws {
         let reader = try ARCReader(source, limits: limits)
-        try reader.forEachRecord { header, stream in
+        try reader.forEachRecord { header, stream, isCut in
             let block = try spooled(stream)
-            try write(header, block, source.name, writer)
+            try write(header, block, isCut: isCut, source.name, writer)
             try report(reader.offset)
         }
         log.add(reader.log)
     }
 
     private func write(
-        _ header: ARCReader.Header, _ block: any ByteSource, _ name: String, _ writer: WARCWriter
+        _ header: ARCReader.Header, _ block: any ByteSource, isCut: Bool, _ name: String, _ writer: WARCWriter
     ) throws(WebArchiveError) {
         guard !header.isDescription else {
             let text = "software: replayhost\r\ndescription: Converted from the ARC file \(name)\r\n"
@@ -231,14 +266,19 @@ struct WARCConversion {
         }
         let input = BufferedInput(SourceStream(block))
         let start = try input.peek(5)
-        let isHTTP = header.url.hasPrefix("http") && start.starts(with: "HTTP/".utf8)
+        let isHTTP = header.url.hasPrefix("http") && HTTPMessageHead.begins(start)
         let head = isHTTP ? try? HTTPMessageHead.read(from: input, limits: limits) : nil
+        if isCut {
+            guard block.size > 0 else { return }
+            if isHTTP { guard try hasHead(block) else { return } }
+        }
         var record = WARCWriter.Record(
             type: head == nil ? "resource" : "response", targetURI: header.url, date: header.time,
             contentType: head == nil ? header.type : "application/http; msgtype=response")
         if header.address != "0.0.0.0", header.address.contains(where: \.isNumber) {
             record.fields = [.init(name: "WARC-IP-Address", value: header.address)]
         }
+        if isCut { record.fields.append(.init(name: "WARC-Truncated", value: "unspecified")) }
         try writer.write(record, block: block, payloadStart: UInt64(head?.length ?? 0))
     }
 
@@ -265,6 +305,17 @@ struct WARCConversion {
     }
 
     private static let memoryBytesMax = 4 << 20
+}
+
+extension FindingLog {
+    /// Returns the log with what the errors mean for an archive that is made from the readable records.
+    fileprivate func asLost() -> FindingLog {
+        mapped { finding in
+            guard finding.severity == .error else { return finding }
+            return finding.with(
+                consequence: "What couldn't be read isn't in the archive, which was made from the rest of this file.")
+        }
+    }
 }
 
 extension WACZWriter {
@@ -298,7 +349,7 @@ extension WACZWriter {
         try withoutActuallyEscaping(progress) { progress in
             var conversion = WARCConversion(folder: folder, limits: limits, progress: progress)
             let converted = try conversion.convert(source, format, inflates: converts)
-            log.add(conversion.log)
+            sourceLog.add(conversion.log.asLost())
             try addWARC(converted, name: stem + ".warc.gz", detectsPages: detectsPages) { _ in try progress(source.size)
             }
         }

@@ -100,8 +100,13 @@ public final class WARCWriter {
         }
         if let type = record.contentType { fields.append(("Content-Type", type)) }
         fields.append(("Content-Length", "\(block.size)"))
-        let lines = fields.map { "\($0.0): \(oneLine($0.1))\r\n" }.joined()
-        return (Array("WARC/1.1\r\n\(lines)\r\n".utf8), id)
+        return (header(fields), id)
+    }
+
+    /// Returns the header with these fields, up to and including the empty line.
+    static func header(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        let lines = fields.map { "\($0.name): \(oneLine($0.value))\r\n" }.joined()
+        return Array("WARC/1.1\r\n\(lines)\r\n".utf8)
     }
 
     /// Writes a record whose header is already made.
@@ -145,7 +150,7 @@ public final class WARCWriter {
     }
 
     /// Returns an ID made from the contents: a UUID of version 8. RFC 9562 §5.8.
-    private static func id(_ contents: [String]) -> String {
+    static func id(_ contents: [String]) -> String {
         var bytes = Array(SHA256.hash(data: Array(contents.joined(separator: "\n").utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80

@@ -136,7 +136,7 @@ extension ZIPEndRecord {
         if head.starts(with: [0x1F, 0x8B]) {
             return notZIP("this is a compressed file, perhaps a WARC file", hint: packHint)
         }
-        if head.starts(with: "WARC/".utf8) { return notZIP("this is a WARC file", hint: packHint) }
+        if WARCRecord.starts(head) { return notZIP("this is a WARC file", hint: packHint) }
         let start = String(decoding: head.drop { $0 <= 0x20 || $0 >= 0x80 }.prefix(2048), as: UTF8.self).lowercased()
         if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") {
             return notZIP(

@@ -5,6 +5,9 @@ final class ZipNumBlock: Sendable {
     var lineCount: Int { lines.count }
     var byteCount: Int { text.count }
 
+    /// The problem of a block that the `.idx` file names by another line, which `SequentialReason` recognizes.
+    static let wrongFirstLine = "the block doesn't begin with the line given in the .idx file"
+
     /// - Throws: `badIndex` if there are no lines, they aren't sorted, or the first one doesn't match `place`.
     init(_ text: [UInt8], place: ZipNumLine, file: String, limits: Limits) throws(WebArchiveError) {
         var lines: [Range<Int>] = []
@@ -20,7 +23,7 @@ final class ZipNumBlock: Sendable {
             guard range.count <= limits.indexLineBytesMax else { continue }
             let key = CDXJLine.sortKey(of: text[range])
             if lines.isEmpty, !key.elementsEqual(place.sortKey) {
-                throw Self.invalid("the block doesn't begin with the line given in the .idx file", file, place)
+                throw Self.invalid(Self.wrongFirstLine, file, place)
             }
             guard !key.lexicographicallyPrecedes(previous) else {
                 throw Self.invalid("the block isn't sorted", file, place)

@@ -118,6 +118,26 @@ public final class ZipNumIndex: Sendable {
         }
     }
 
+    /// Returns whether the `.idx` file lists only one block.
+    func hasOneBlock() throws(WebArchiveError) -> Bool {
+        let cursor = places.cursor(from: places.start)
+        _ = try cursor.peek()
+        cursor.advance()
+        return try cursor.peek() == nil
+    }
+
+    /// Returns whether the line after the last one may be missing: the last block is full, and named as Browsertrix
+    /// Crawler 1.3 to 1.13 names blocks (`LostCaptures`).
+    func mayLackLastLine() throws(WebArchiveError) -> Bool {
+        guard let last = try places.last() else { return false }
+        let (place, file) = try place(of: last)
+        guard place.length <= UInt64(limits.indexBlockBytesMax) else { return false }
+        let text = try inflated(file.source.read(at: place.offset, count: Int(place.length)), place, file)
+        let lines = text.split(separator: 0x0A)
+        guard lines.count == LostCaptures.blockLines else { return false }
+        return CDXJLine.sortKey(of: lines[place.offset == 0 ? 0 : 1]).elementsEqual(place.sortKey)
+    }
+
     /// Returns whether a sample of the `.idx` file is sorted.
     func samplesAreSorted(_ count: Int) throws(WebArchiveError) -> Bool { try places.areSortedInSamples(count) }
 

@@ -19,6 +19,11 @@ struct CollectionCommand: ParsableCommand {
         defaultSubcommand: List.self
     )
 
+    /// Says how to replay archives together.
+    static func togetherHint(_ members: [String]) -> String {
+        "To replay them together: replayhost collection create \"TITLE\" \(members.joined(separator: " "))"
+    }
+
     /// `replayhost collection create TITLE ID…`
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -43,6 +43,16 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
+    /// Says how to replay an incomplete capture with the archive that has the rest.
+    private static func together(_ explanation: Explanation) -> String? {
+        for case .incomplete(let found) in explanation.reasons {
+            guard let holder = found.archives.first, let replayable = explanation.replayable else { continue }
+            let members = replayable.archives.map(\.id.text) + [holder.archive]
+            return CollectionCommand.togetherHint(members)
+        }
+        return nil
+    }
+
     func run() throws {
         let store = try common.openExistingStore()
         let replayable = try id.map { try store.resolver.replayable(matching: $0) }
@@ -51,6 +61,7 @@ struct ExplainCommand: ParsableCommand {
         let explanation = try store.resolver.explain(request, in: replayable)
         if common.json { return Terminal.write(Terminal.json(explanation)) }
         for line in ExplanationText(explanation).lines { Terminal.write(line) }
+        if let together = Self.together(explanation) { return common.note(together) }
         guard let capture = explanation.offers.first?.capture ?? explanation.closest.first,
             let archive = capture.archiveID
         else { return }

@@ -88,8 +88,9 @@ struct ExportCommand: ParsableCommand {
             if let page {
                 let request = ArchiveStore.CaptureRequest(
                     url: CapturedURL.completed(page), time: at.flatMap { CaptureTimestamp(endOf: $0) })
-                let path = try output ?? exporter.fileName(ofPage: request.url, in: archive)
-                return .file(try exporter.page(request, of: archive, to: .newFile(path)), path: path)
+                let found = try exporter.page(request, of: archive)
+                let path = output ?? found.fileName
+                return .file(try found.write(to: .newFile(path)), path: path)
             }
             let path = path(of: archive, repaired ? "-repaired" : "")
             if repaired {
@@ -160,6 +161,9 @@ struct ExportOutput {
             result.captureCount.map { Terminal.count($0, "capture", "captures") }, Terminal.size(size),
         ]
         common.tell("\(name): saved \(Terminal.safe(path)) (\(counts.compactMap { $0 }.joined(separator: ", ")))")
+        if let page = result.page {
+            common.tell("  \(Terminal.safe(page.url)), captured \(page.capturedAt ?? page.timestamp)")
+        }
         for change in result.changes { common.tell("  \(Terminal.safe(change))") }
         for url in result.missing.prefix(10) { common.tell("  not captured: \(Terminal.safe(url))") }
         if result.missing.count > 10 { common.tell("  and \(result.missing.count - 10) more that weren't captured") }

@@ -61,8 +61,11 @@ struct GetCommand: ParsableCommand {
         guard let capture = try store.resolver.openCapture(request, inAnyOf: replayables) else {
             throw try missing(request, replayables, in: store)
         }
-        common.note(
-            "\(capture.archive.id): \(capture.entry.url), \(capture.entry.timestamp), status \(capture.status)")
+        let status = capture.status.map(String.init) ?? "unknown"
+        common.note("\(capture.archive.id): \(capture.entry.url), \(capture.entry.timestamp), status \(status)")
+        if capture.isFirstSegment {
+            common.note("Only the first segment of this capture is there. The rest of it is missing from the archive.")
+        }
         if common.json { return Terminal.write(Terminal.json(CaptureDescription(capture))) }
         if head { return writeHead(of: capture) }
         if record { return try writeRecord(of: capture, in: store) }
@@ -92,7 +95,7 @@ struct GetCommand: ParsableCommand {
 
     private func writeHead(of capture: OpenCapture) {
         // Archived text must not control the terminal.
-        Terminal.write(Terminal.safe("HTTP \(capture.status) \(capture.reason)"))
+        if let line = capture.statusLine { Terminal.write(Terminal.safe(line)) }
         for field in capture.fields.fields { Terminal.write(Terminal.safe("\(field.name): \(field.value)")) }
     }
 
@@ -121,16 +124,18 @@ private struct CaptureDescription: Encodable {
     private let url: String
     private let timestamp: String
     private let capturedAt: String?
-    private let status: Int
+    private let status: Int?
     private let mime: String?
     private let length: UInt64?
     private let encodings: [String]?
     private let revisitOf: CaptureReference?
+    private let isFirstSegment: Bool?
 
     init(_ capture: OpenCapture) {
         (archive, url, timestamp) = (capture.archive.id.text, capture.entry.url, capture.entry.timestamp)
         capturedAt = RFC3339.text(ofTimestamp: capture.entry.timestamp)
         (status, mime, length) = (capture.status, capture.mime, capture.body.storedLength)
+        isFirstSegment = capture.isFirstSegment ? true : nil
         let codings = capture.body.codings.map(\.rawValue)
         encodings = codings.isEmpty ? nil : codings
         revisitOf = capture.payloadCapture.map {

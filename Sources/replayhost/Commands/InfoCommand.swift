@@ -1,6 +1,7 @@
 import ArchiveStore
 import ArgumentParser
 import CommandSupport
+import WebArchive
 
 /// `replayhost info ID`
 struct InfoCommand: ParsableCommand {
@@ -55,10 +56,12 @@ struct InfoCommand: ParsableCommand {
 
     /// Describes the last verification.
     private static func verification(_ details: ArchiveDetails) -> String {
+        let words = details.archive.verificationCode(details.availability)?.words(signer: nil) ?? "Unavailable"
         guard let report = details.verification else {
-            return "not verified; run `replayhost verify \(details.archive.id)`"
+            return "\(words); run `replayhost verify \(details.archive.id)`"
         }
-        return "\(VerdictText.verdict(report.result)) (\(RFC3339.text(of: report.summary.verifiedAt)))"
+        let last = "\(VerdictText.verdict(report)) (\(RFC3339.text(of: report.summary.verifiedAt)))"
+        return details.availability == .available ? last : "\(words). Before: \(last)"
     }
 
     /// Describes how much of the text can be searched.

@@ -21,21 +21,22 @@ struct ListCommand: ParsableCommand {
         name: .long, help: ArgumentHelp("Only archives with this tag (repeatable).", valueName: "tag"))
     var tag: [String] = []
 
-    /// Newest, largest or latest first; titles in alphabetical order. Verification: failed, incomplete, none, then verified.
+    /// Newest, largest or latest first; titles in alphabetical order. Verification: the worst results first.
     enum Order: String, ExpressibleByArgument, CaseIterable {
         case added, title, size, captured, pages, verified
 
         /// The column with the sorted values, which is always shown.
         fileprivate var column: String { rawValue.uppercased() }
 
-        fileprivate func isBefore(_ one: Archive, _ other: Archive) -> Bool {
-            switch self {
+        fileprivate func isBefore(_ listed: ListedArchive, _ otherListed: ListedArchive) -> Bool {
+            let (one, other) = (listed.archive, otherListed.archive)
+            return switch self {
             case .added: one.importedAt > other.importedAt
             case .title: one.title.localizedStandardCompare(other.title) == .orderedAscending
             case .size: one.size > other.size
             case .captured: (one.lastCapture ?? "") > (other.lastCapture ?? "")
             case .pages: one.pageCount > other.pageCount
-            case .verified: ListCommand.urgency(of: one) < ListCommand.urgency(of: other)
+            case .verified: ListCommand.urgency(of: listed) < ListCommand.urgency(of: otherListed)
             }
         }
     }
@@ -45,7 +46,7 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         common.noteStore()
         let store = try common.openStoreIfAny()
-        let archives = (try store?.archives(tags: tag) ?? []).sorted { sort.isBefore($0.archive, $1.archive) }
+        let archives = (try store?.archives(tags: tag) ?? []).sorted(by: sort.isBefore)
         if common.json { return Terminal.writeJSON(archives) }
         if archives.isEmpty { return common.note(try reasonForNone(in: store)) }
         for line in try table(of: archives, store?.resolver.shortIDs()).lines() { Terminal.write(line) }
@@ -62,7 +63,7 @@ struct ListCommand: ParsableCommand {
                 Terminal.title(archive.title), archive.id.text, "\(archive.pageCount)", "\(archive.captureCount)",
                 Terminal.size(archive.size), Self.span(archive, precision: 10),
                 String(RFC3339.text(of: archive.importedAt).prefix(10)),
-                Self.verification(archive), Self.states(listed).joined(separator: ", "),
+                Self.verification(listed), Self.states(listed).joined(separator: ", "),
             ]
             let short: [String: String?] = [
                 "ID": shortIDs?[archive.id], "CAPTURED": Self.span(archive, precision: 4),
@@ -73,21 +74,27 @@ struct ListCommand: ParsableCommand {
         return table
     }
 
-    private static func verification(_ archive: Archive) -> String {
-        switch archive.verified?.outcome {
-        case .verified: "yes"
-        case .incomplete: "partly"
-        case .failed: "failed"
-        case nil: "no"
-        }
+    /// The result of the last verification.
+    private static func verification(_ listed: ListedArchive) -> String {
+        let code = listed.archive.verificationCode(listed.availability)
+        return code.map { Terminal.title($0.words(signer: listed.archive.verified?.signer)) } ?? "Unavailable"
     }
 
-    fileprivate static func urgency(of archive: Archive) -> Int {
-        switch archive.verified?.outcome {
-        case .failed: 0
-        case .incomplete: 1
-        case nil: 2
-        case .verified: 3
+    /// The worst first. Archives that weren't verified come before those in which all hashes agree.
+    fileprivate static func urgency(of listed: ListedArchive) -> Int {
+        switch listed.archive.verificationCode(listed.availability) {
+        case .changed: 0
+        case .damaged: 1
+        case .invalidSignature: 2
+        case .unreplayable: 3
+        case .suspicious: 4
+        case .recordsDiffer: 5
+        case .signerNotProven: 6
+        case .partly: 7
+        case .notVerified, nil: 8
+        case .hashesAgree: 9
+        case .signedAnonymously: 10
+        case .signed: 11
         }
     }
 

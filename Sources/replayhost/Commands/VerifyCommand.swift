@@ -14,17 +14,20 @@ struct VerifyCommand: ParsableCommand {
             Reads each file once, and compares everything in it with its checksums and hashes: the ZIP, the files in \
             it, every WARC record, the index and the page list. Then it checks the signature. Nothing is unpacked, and \
             nothing leaves your computer. After an interruption, the next run continues. docs/verify.md explains the \
-            verdicts, and docs/findings.md each finding.
+            results, and docs/findings.md each finding.
 
-            The exit code is 4 if something doesn't agree.
+            The exit code is 4 if a file was damaged or changed, has an invalid signature, or can't be shown completely.
 
             Examples:
               replayhost verify                   # all archives in the library
               replayhost verify crawl
+              replayhost verify harbour           # a collection: its archives together
               replayhost verify ./download.wacz   # a file that isn't in the library
             """)
 
-    @Argument(help: ArgumentHelp("IDs of archives, or WACZ files; by default, all archives.", valueName: "id|file"))
+    @Argument(
+        help: ArgumentHelp(
+            "IDs of archives or collections, or WACZ files; by default, all archives.", valueName: "id|file"))
     var inputs: [String] = []
 
     @Option(
@@ -44,20 +47,27 @@ struct VerifyCommand: ParsableCommand {
         for subject in try subjects(&summary) {
             do {
                 let report = try verify(subject, roots, interrupts)
-                statuses.append(report.result.outcome == .failed ? .damaged : .done)
-                summary.add(report)
+                statuses.append(report.summary.code.isFailure ? .damaged : .done)
+                summary.add(report.summary.code)
+            } catch let error as StoreError where error.code == .changed {
+                // Nothing is known about the file that is there now.
+                if !common.json { common.tell("\(name(of: subject)): \(VerificationCode.changed.words(signer: nil))") }
+                _ = common.report(error)
+                statuses.append(.damaged)
+                summary.add(.changed)
             } catch let error where !interrupts.wereReceived {
                 statuses.append(common.report(error))
                 summary.unverified += 1
             }
             if interrupts.wereReceived { throw ExitStatus.interrupted }
         }
-        if inputs.isEmpty, !common.json { common.tell(summary.text) }
+        if inputs.isEmpty || summary.hasCollection, !common.json { common.tell(summary.text) }
         try ExitStatus.throwUnlessDone(statuses)
     }
 
     private enum Subject {
-        case archive(Archive, ArchiveStore)
+        /// The archives that replay together with one; empty for one alone.
+        case archive(Archive, ArchiveStore, collection: [Archive])
         case file(String)
     }
 
@@ -67,12 +77,20 @@ struct VerifyCommand: ParsableCommand {
         let store = try common.openStoreToChange()
         guard !inputs.isEmpty else {
             let archives = try store.archives()
-            let available = archives.filter { $0.availability == .available }
-            summary.unavailable = archives.count - available.count
-            return available.map { .archive($0.archive, store) }
+            let present = archives.filter { $0.availability == .available || $0.availability == .changed }
+            summary.unavailable = archives.count - present.count
+            return present.map { .archive($0.archive, store, collection: []) }
         }
-        return try inputs.map {
-            Self.isFile($0) ? .file($0) : .archive(try store.resolver.archive(matching: $0), store)
+        return try inputs.flatMap { input -> [Subject] in
+            if Self.isFile(input) { return [.file(input)] }
+            switch try store.resolver.replayable(matching: input) {
+            case .archive(let archive): return [.archive(archive, store, collection: [])]
+            case .collection(_, let members):
+                let available = members.filter { $0.availability(in: store.layout) == .available }
+                summary.unavailable += members.count - available.count
+                summary.hasCollection = true
+                return available.map { .archive($0, store, collection: available) }
+            }
         }
     }
 
@@ -80,13 +98,21 @@ struct VerifyCommand: ParsableCommand {
         (input.contains("/") || input.hasSuffix(".wacz")) && FileManager.default.fileExists(atPath: input)
     }
 
+    private func name(of subject: Subject) -> String {
+        switch subject {
+        case .archive(let archive, _, _): archive.id.text
+        case .file(let path): (path as NSString).lastPathComponent
+        }
+    }
+
     private func verify(_ subject: Subject, _ roots: TrustRoots?, _ interrupts: Interrupts) throws -> VerificationReport
     {
-        let (name, size): (String, UInt64)
-        switch subject {
-        case .archive(let archive, _): (name, size) = (archive.id.text, archive.size)
-        case .file(let path): (name, size) = ((path as NSString).lastPathComponent, FileReference(at: path)?.size ?? 0)
-        }
+        let name = name(of: subject)
+        let size =
+            switch subject {
+            case .archive(let archive, _, _): archive.size
+            case .file(let path): FileReference(at: path)?.size ?? 0
+            }
         var line = ProgressLine(name: name, isShown: !common.quiet && !common.json)
         defer { line.clear() }
         let step = { (done: UInt64) throws in
@@ -95,8 +121,9 @@ struct VerifyCommand: ParsableCommand {
         }
         let report: VerificationReport
         switch subject {
-        case .archive(let archive, let store):
-            guard let found = try store.verifications.verify(archive, trust: roots, step: step) else {
+        case .archive(let archive, let store, let collection):
+            let found = try store.verifications.verify(archive, trust: roots, in: collection, step: step)
+            guard let found else {
                 throw StoreError(.notFound, "the archive was removed or replaced meanwhile", place: name)
             }
             report = found
@@ -108,8 +135,20 @@ struct VerifyCommand: ParsableCommand {
             Terminal.write(Terminal.json(Output(name: name, report: report)))
         } else {
             for line in VerdictText.lines(report, of: name) { common.tell(line) }
+            try tellHolders(of: report.result.missing ?? [], for: subject)
         }
         return report
+    }
+
+    /// Says which archives of the library have what is missing.
+    private func tellHolders(of missing: [MissingPayload], for subject: Subject) throws {
+        guard case .archive(let archive, let store, let collection) = subject, !missing.isEmpty else { return }
+        let holders = try store.resolver.holders(of: missing, in: archive, besides: collection)
+        guard !holders.isEmpty else { return }
+        common.tell("  in your library:")
+        for holder in holders { common.tell("    \(ExplanationText.line(holder))") }
+        let members = collection.isEmpty ? [archive] : collection
+        common.note(CollectionCommand.togetherHint(members.map(\.id.text) + holders.map(\.archive)))
     }
 
     private struct Output: Encodable {

@@ -1,5 +1,6 @@
 import ArchiveStore
 import CommandSupport
+import WebArchive
 
 /// An explanation as lines of text: the reasons, then the captures that can be opened instead.
 struct ExplanationText {
@@ -23,7 +24,7 @@ struct ExplanationText {
         let codes = Set(explanation.reasons.map(\.code))
         if codes.contains(.captured) { return "\(explanation.url) is in \(place)." }
         if codes == [.errorPage] { return "\(explanation.url) is in \(place), but only as an error page." }
-        return codes.isDisjoint(with: [.redirectLost, .errorPage, .unreadable, .requires])
+        return codes.isDisjoint(with: [.redirectLost, .errorPage, .incomplete, .unreadable, .requires])
             ? "\(explanation.url) isn't in \(place)."
             : "\(explanation.url) is in \(place), but there is no page to show."
     }
@@ -44,6 +45,10 @@ struct ExplanationText {
         case .errorPage(let capture):
             let status = capture.status.map { " (\($0))" } ?? ""
             return ["The site answered with an error\(status) on \(day(capture.timestamp))."]
+        case .incomplete(let found):
+            let text = "The capture of \(day(found.capture.timestamp)) is incomplete without \(found.missing.text)"
+            let end = found.archives.isEmpty ? ", which wasn't found in your library." : ". In your library:"
+            return [text + end]
         case .unreadable(let found):
             let place = "\(found.file), byte \(found.offset): \(found.problem)"
             return ["The record of \(day(found.capture.timestamp)) can't be read: \(place)."]
@@ -87,6 +92,7 @@ struct ExplanationText {
                 let hash = file.sha256.map { "SHA-256 \($0)" }
                 return [file.filename, hash].compactMap { $0 }.joined(separator: ", ")
             }
+        case .incomplete(let found): return found.archives.map(line)
         case .unavailable(let unavailable):
             return unavailable.archives.map { "\($0.archive)  “\($0.title)”, \($0.availability.rawValue)" }
         case .linkedFrom(let linking):
@@ -100,6 +106,24 @@ struct ExplanationText {
     private static func line(_ match: Explanation.OtherArchives.Match) -> String {
         let years = match.firstYear == match.lastYear ? "\(match.firstYear)" : "\(match.firstYear)–\(match.lastYear)"
         return "\(match.archive)  “\(match.title)”, \(Terminal.count(match.captures, "capture", "captures")), \(years)"
+    }
+
+    /// Describes an archive with content that another one lacks.
+    static func line(_ holder: PayloadHolder) -> String {
+        let match =
+            switch holder.match {
+            case .digest: "has a capture that states the same digest"
+            case .capture: "has a capture of that URL and time; there is no digest to compare"
+            case .earlier: "has an earlier capture of the URL"
+            }
+        let name = holder.requiredName ?? ""
+        let named =
+            switch holder.requiredBytes {
+            case .other: "; it has the same name, but other bytes than the required file \(name)"
+            case .unknown: "; it has the same name as the required file \(name), whose SHA-256 isn't known"
+            case nil: ""
+            }
+        return "\(holder.archive)  “\(holder.title)” \(match)\(named)"
     }
 
     private static func line(_ capture: CaptureSummary) -> String {

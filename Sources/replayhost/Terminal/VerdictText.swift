@@ -9,34 +9,45 @@ enum VerdictText {
     static func lines(_ report: VerificationReport, of name: String) -> [String] {
         let result = report.result
         let findings = result.findings.filter { $0.severity > .notice }
-        return ["\(name): \(verdict(result))"] + (evidence(result) + signature(report)).map { "  \($0)" }
+        return ["\(name): \(verdict(report))"] + (evidence(result) + signature(report)).map { "  \($0)" }
             + findings.map { "  \(FindingText.line($0))" }
     }
 
-    /// Returns the verdict in one line.
-    static func verdict(_ result: Verification) -> String {
-        let errors = result.findings.filter { $0.severity == .error }
+    /// Returns the result, and what it says about the contents, in one line.
+    static func verdict(_ report: VerificationReport) -> String {
+        let errors = report.result.findings.filter { $0.severity == .error }
         let ofSignature = errors.count { $0.code.hasPrefix("signature-") }
         let count = Terminal.count(errors.count - ofSignature, "error", "errors")
         let contents =
-            switch result.state {
-            case .undamaged: "everything that a digest protects agrees"
-            case .incomplete: "nothing disagrees, but not everything could be checked"
-            case .digestsDiffer: "as it was packed; \(differing(result))"
-            case .suspicious: "as it was packed, but the ZIP is made in a way that may be an attack"
-            case .unreplayable: "as it was packed, but not all of it can be replayed: \(count)"
-            case .damaged: "damaged or changed: \(count)"
+            switch report.summary.contents {
+            case .recordsDiffer: "the files that have a hash match it, but \(differing(report.result))"
+            case .suspicious: "nothing disagrees, but the ZIP is made in a way that may be an attack"
+            case .unreplayable: "what could be checked matches its hashes, but not everything can be shown: \(count)"
+            case .damaged: "the file was damaged or changed after it was made: \(count)"
+            case .partly where report.result.revisits.failed > 0: incomplete(report.result.revisits.failed)
+            case .partly: "nothing disagrees, but not everything could be checked"
+            default: "everything that has a hash matches it"
             }
         let signature =
             ofSignature == 0 ? "" : "; \(Terminal.count(ofSignature, "error", "errors")) in the signature"
-        return "\(result.outcome.rawValue): \(contents)\(signature)"
+        return "\(words(report.summary)): \(contents)\(signature)"
+    }
+
+    /// Returns the words for the result.
+    static func words(_ summary: VerificationSummary) -> String {
+        Terminal.safe(summary.code.words(signer: summary.signer))
+    }
+
+    private static func incomplete(_ count: Int) -> String {
+        let captures = count == 1 ? "1 capture is" : "\(count) captures are"
+        return "nothing disagrees, but \(captures) incomplete without content that isn't in this archive"
     }
 
     private static func differing(_ result: Verification) -> String {
         let failed = result.records.failed
         return failed == 1
-            ? "1 record doesn't match the digests written in it (changed before packing, or computed wrongly)"
-            : "\(failed) records don't match the digests written in them (changed before packing, or computed wrongly)"
+            ? "1 record doesn't match the digests written in it (changed, or computed wrongly)"
+            : "\(failed) records don't match the digests written in them (changed, or computed wrongly)"
     }
 
     /// Describes who signed, when, and what that proves.
@@ -46,7 +57,6 @@ enum VerdictText {
         }
         let domain = signature.signer?.domain
         let signer = domain ?? "an anonymous key"
-        let isOfThisFile = !report.result.findings.contains { $0.code == "signature-other-file" }
         let key = signature.signer?.keySHA256.map { "key: SHA-256 \($0)" }
         let when = signature.timeStamp.flatMap { stamp in
             stamp.time.map {
@@ -57,7 +67,7 @@ enum VerdictText {
         let certificate = signature.signer?.chain.first.map {
             "certificate: \($0.subject), issued by \($0.issuer), valid \($0.notBefore) to \($0.notAfter)"
         }
-        return ["signature: \(isOfThisFile ? meaning(signature.outcome, signer, domain != nil) : "of another file")"]
+        return ["signature: \(meaning(signature.outcome, signer, domain != nil))"]
             + [key, certificate, when ?? claimed].compactMap { $0 }.map { "  \($0)" }
     }
 
@@ -68,6 +78,7 @@ enum VerdictText {
         case .valid: "valid, by \(signer); compare its fingerprint with one that you know, since anyone can make a key"
         case .untrusted: "claims to be by \(signer), which isn't proven"
         case .invalid: "invalid; it proves nothing"
+        case .otherFile: "by \(signer), of another file; it proves nothing about this one"
         case .unreadable: "can't be checked"
         }
     }

@@ -132,8 +132,7 @@ struct LibraryTests {
     }
 
     private static let verified = VerificationSummary(
-        outcome: .verified, contents: .verified, state: nil, signature: .unsigned, signer: nil,
-        verifiedAt: Date(timeIntervalSince1970: 0))
+        code: .hashesAgree, contents: .hashesAgree, signer: nil, verifiedAt: Date(timeIntervalSince1970: 0))
 
     @Test func equalArchivesAreInTheOrderOfTheirIDs() throws {
         let test = try TestStore()

@@ -1,3 +1,4 @@
+import ArchiveSignature
 import Foundation
 import TestSupport
 import Testing
@@ -89,6 +90,48 @@ struct WARCImportTests {
         #expect(outcome.archive.captureCount == 1)
         #expect(outcome.findings.map(\.code) == ["warc-damaged"])
         #expect(try test.store.details(of: outcome.archive).findings.map(\.code) == ["warc-damaged"])
+        // The verification finds the same in the file.
+        let now = try verify(outcome.archive)
+        #expect(now.verified?.code == .unreplayable)
+        #expect(try test.store.details(of: now).findings.map(\.code) == ["warc-damaged"])
+    }
+
+    private func verify(_ archive: Archive) throws -> Archive {
+        _ = try test.store.verifications.verify(archive, trust: .empty) { _ in }
+        return try #require(try test.store.archive(id: archive.id))
+    }
+
+    /// One gzip member for the whole file, which ends early: its records are written again, the last one as far as it's there.
+    @Test func whatAConversionLostStaysAnIssue() throws {
+        let noise = (0..<40_000).map { _ in Character(UnicodeScalar(UInt8.random(in: 33...126))) }
+        let records = ["<title>A</title>", String(noise)].map { body in
+            let block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n\(body)"
+            return """
+                WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/\(body.count)\r\n\
+                WARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: application/http\r\n\
+                Content-Length: \(block.utf8.count)\r\n\r\n\(block)\r\n\r\n
+                """
+        }
+        let whole = GeneratedArchive.gzip(Array(records.joined().utf8))
+        let cut = try test.folder.write(whole.dropLast(9000), to: "cut.warc.gz")
+        let imported = try test.store.importFile(at: cut)
+        #expect(imported.archive.captureCount == 2 && imported.findings.count == 2)
+        func expectIssues(_ archive: Archive, in store: ArchiveStore) throws {
+            let details = try store.details(of: archive)
+            #expect(Set(details.findings) == Set(imported.findings))
+            #expect(details.archive.findingCounts.error == 2)
+        }
+        try expectIssues(imported.archive, in: test.store)
+        for _ in 0..<2 {
+            let now = try verify(imported.archive)
+            #expect(now.verified?.code == .unreplayable)
+            try expectIssues(now, in: test.store)
+        }
+        _ = try test.store.edit(imported.archive.id, ArchiveMetadata(title: "Other"))
+        // Also without the report.
+        try FileManager.default.removeItem(atPath: test.layout.derived(.verified, key: imported.archive.key))
+        let (rebuilt, _) = try ArchiveStore.rebuild(at: test.layout.root)
+        try expectIssues(try #require(try rebuilt.archive(id: imported.archive.id)), in: rebuilt)
     }
 
     @Test func fileWithoutCapturesIsRefused() throws {

@@ -61,11 +61,15 @@ struct ArchiveLookupsTests {
         let bytes = GeneratedArchive(pages: numberedPages(3), layout: layout).bytes()
         var archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
         let object = try #require(
-            try JSONSerialization.jsonObject(with: JSONEncoder().encode(archive)) as? [String: Any])
+            try JSONSerialization.jsonObject(
+                with: JSONEncoder().encode(ListedArchive(archive: archive, availability: .available))) as? [String: Any]
+        )
         #expect(object["lookups"] as? String == lookups)
         #expect((object["lookupsReason"] == nil) == (lookups == "in-place"))
         archive.summary.lookups = nil
-        let unknown = String(decoding: try JSONEncoder().encode(archive), as: UTF8.self)
+        let unknown = String(
+            decoding: try JSONEncoder().encode(ListedArchive(archive: archive, availability: .available)), as: UTF8.self
+        )
         #expect(!unknown.contains("lookups"))
     }
 

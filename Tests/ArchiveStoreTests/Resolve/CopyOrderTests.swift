@@ -152,7 +152,7 @@ struct CopyOrderTests {
         let hit = try #require(try test.search("ahoy").hits.first)
         #expect(hit.archive.text == "good")
         #expect(hit.otherArchives?.map(\.id.text) == ["other"])
-        #expect(hit.verification == (try store.archive(named: "good")?.verified))
+        #expect(hit.verificationSummary == (try store.archive(named: "good")?.verified))
         #expect(hit.verification != nil)
         try store.remove(try #require(ArchiveID("other")))
         #expect(try test.search("ahoy").hits.first?.otherArchives == nil)

@@ -96,7 +96,8 @@ WITHOUT_ALLOWLIST = """{
 
 def without_wall(folder):
     """The web interface as it was in 0.1.0 in what counts here: the engine itself is the service worker, and nothing is cleared."""
-    assets = shutil.copytree(WEB_INTERFACE, folder / "www")
+    # Without the bundle, so that the changed module is used.
+    assets = shutil.copytree(WEB_INTERFACE, folder / "www", ignore=shutil.ignore_patterns("bundle", ".bundle.*"))
     (assets / "app" / "replay" / "clear-origin.js").write_text(
         "export async function clearOrigin() {}\nexport function forgetOrigin() {}\n", encoding="utf-8")
     engine = (assets / "vendor" / "sw.js").read_text(encoding="utf-8")

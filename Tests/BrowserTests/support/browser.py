@@ -39,7 +39,7 @@ def is_control(address):
 class Browser:
     """One run of Chromium. `check()` fails if a page sent requests elsewhere or reported errors."""
 
-    def __init__(self, playwright, profile, arguments=(), names=True, among=None, **options):
+    def __init__(self, playwright, profile, arguments=(), names=True, among=None, program=CHROMIUM, **options):
         """`names`: whether it resolves `*.localhost`. `among`: another run, to which this adds an in-memory profile."""
         self.sink = among.sink if among else make_sink(names)
         self.among = among
@@ -48,7 +48,7 @@ class Browser:
         self.errors = []
         self.allowed = []
         self.context = among.context.browser.new_context(**options) if among else self.launch(
-            playwright, profile, arguments, options)
+            playwright, program, profile, arguments, options)
         self.context.set_default_timeout(MILLISECONDS)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)
@@ -56,10 +56,10 @@ class Browser:
         self.context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
         self.page = self.context.new_page() if among else self.context.pages[0]
 
-    def launch(self, playwright, profile, arguments, options):
+    def launch(self, playwright, program, profile, arguments, options):
         rules = [f"--host-resolver-rules={self.sink.rules}"] if self.sink.rules else []
         return playwright.chromium.launch_persistent_context(
-            str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
+            str(profile), executable_path=program, headless=True, timeout=MILLISECONDS,
             args=[*ARGUMENTS, *arguments, *rules], **options)
 
     def _note_blocked(self, request):

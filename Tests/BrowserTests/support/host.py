@@ -11,6 +11,9 @@ import sys
 from .places import BINARY, ORIGINS
 from .waiting import SECONDS, wait_until
 
+# A wait ends when what it waits for happens. This only ends a run that would hang.
+PATIENCE_SECONDS = 180
+
 
 def die_with_parent():
     """Makes the kernel end this child when the test run is killed."""
@@ -19,53 +22,85 @@ def die_with_parent():
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
-class Host:
-    """A server with its own store. The first start chooses a free port, which it keeps."""
+class Server:
+    """A program that serves one port, as a child of the test. The first start chooses a free port, which it keeps."""
 
-    # The ports of all hosts in this run.
-    ports = set()
-
-    def __init__(self, folder, assets=None, origins=ORIGINS):
-        self.store = folder / "store"
-        self.log = folder / "serve.log"
-        self.assets = assets
-        self.origins = origins
+    def __init__(self, log):
+        self.log = log
         self.port = 0
         self.process = None
 
-    def start(self):
-        command = [BINARY, "serve", "--store", self.store, "--port", str(self.port), "--json",
-            "--origins", self.origins]
-        if self.assets:
-            command += ["--assets", self.assets]
+    def launch(self, command, **options):
+        """Starts the program, and waits until it has printed its address. Returns what it printed."""
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent)
-        ready, _, _ = select.select([self.process.stdout], [], [], SECONDS)
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent, **options)
+        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_SECONDS)
         line = self.process.stdout.readline() if ready else b""
         if not line:
             self.stop()
-            raise AssertionError(f"the server did not start: {self.log.read_text()}")
-        self.port = int(json.loads(line)["address"].rsplit(":", 1)[1])
-        Host.ports.add(self.port)
-        return self
+            raise AssertionError(f"the server did not start: {self.log.read_text(errors='replace')}")
+        started = json.loads(line)
+        self.port = int(started["address"].rsplit(":", 1)[1])
+        return started
 
     def stop(self):
+        """Returns the exit code; `None` if it isn't running."""
         if not self.process:
-            return
+            return None
         process, self.process = self.process, None
         process.terminate()
         try:
-            process.wait(SECONDS)
+            return process.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(SECONDS)
-            raise AssertionError(f"the server did not stop in {SECONDS} s") from None
+            process.wait(PATIENCE_SECONDS)
+            raise AssertionError(f"the server did not stop in {PATIENCE_SECONDS} s") from None
         finally:
             process.stdout.close()
 
     def restart(self):
         self.stop()
-        self.start()
+        return self.start()
+
+    def connection(self, port=None, seconds=PATIENCE_SECONDS):
+        return http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=seconds)
+
+    def request(self, method, path, headers=None, body=None, host=None, port=None, seconds=PATIENCE_SECONDS):
+        """One raw request. Returns the status, the header fields and the body."""
+        connection = self.connection(port, seconds)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            fields = {"Host": host or f"localhost:{self.port}", **(headers or {})}
+            if body is not None:
+                fields.setdefault("Content-Length", str(len(body)))
+            for name, value in fields.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+
+class Host(Server):
+    """A server with its own store."""
+
+    # The ports of all hosts in this run.
+    ports = set()
+
+    def __init__(self, folder, assets=None, origins=ORIGINS):
+        super().__init__(folder / "serve.log")
+        self.store = folder / "store"
+        self.assets = assets
+        self.origins = origins
+
+    def start(self):
+        assets = ["--assets", self.assets] if self.assets else []
+        self.launch([
+            BINARY, "serve", "--store", self.store, "--port", str(self.port), "--json", "--origins", self.origins, *assets])
+        Host.ports.add(self.port)
+        return self
 
     @property
     def address(self):
@@ -99,22 +134,6 @@ class Host:
             wait_until(lambda: identifier in self.ids(), f"the server knows the archive {identifier}")
         return identifier
 
-    def request(self, method, path, headers=None, body=None, host=None, port=None):
-        """One raw request. Returns the status, the header fields and the body."""
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=SECONDS)
-        try:
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            fields = {"Host": host or f"localhost:{self.port}", **(headers or {})}
-            if body is not None:
-                fields.setdefault("Content-Length", str(len(body)))
-            for name, value in fields.items():
-                connection.putheader(name, value)
-            connection.endheaders(body)
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-        finally:
-            connection.close()
-
     @property
     def token(self):
         """The token that authorizes changes."""
@@ -147,3 +166,19 @@ class Host:
 
     def ids(self):
         return [archive["id"] for archive in self.archives()]
+
+    def wait_until_indexed(self):
+        """Waits until all archives can be searched."""
+        def is_complete():
+            status, _, body = self.request("GET", "/api/search?q=&limit=1")
+            assert status == 200, body
+            coverage = json.loads(body)["coverage"]
+            return coverage["pending"] == 0 and coverage["complete"] == len(self.ids())
+
+        wait_until(is_complete, "all archives are indexed")
+        return self
+
+    def jobs(self):
+        status, _, body = self.request("GET", "/api/jobs")
+        assert status == 200, body
+        return json.loads(body)["jobs"]

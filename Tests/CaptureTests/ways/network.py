@@ -75,23 +75,14 @@ ip -n public route add local 8.8.8.8 dev lo
 CLEANER = "read line; for name in {names}; do ip netns del $name; rm -rf /etc/netns/$name; done"
 
 
-def what_is_missing():
-    """Why there can be no such network here; `None` if there can."""
-    if os.geteuid() != 0:
-        return "this needs root, who can make network namespaces"
-    if not shutil.which("ip"):
-        return "ip isn't installed; run: apt-get install iproute2"
-    if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode != 0:
-        return "network namespaces can't be made here"
-    return None
-
-
 class Namespace:
     """One of them. `run` calls a function in it; sockets that it makes stay there."""
 
     def __init__(self, name):
         self.name = name
         self.thread = ThreadPoolExecutor(1, initializer=self.enter)
+        # Chromium ends its requests when an interface gets an address, so they get none by themselves.
+        self.run(Path("/proc/sys/net/ipv6/conf/default/addr_gen_mode").write_text, "1")
 
     def enter(self):
         with open(f"/run/netns/{self.name}", "rb") as file:
@@ -137,12 +128,9 @@ class Network:
             raise
 
     def make(self, names):
-        # Chromium restarts its requests when an interface gets an address, so they get none by themselves.
-        mode = Path("/proc/sys/net/ipv6/conf/default/addr_gen_mode")
         for place, name in names.items():
             self.call(f"ip netns add {name}")
             setattr(self, place, Namespace(name))
-            getattr(self, place).run(mode.write_text, "1")
         for line in SETUP.strip().splitlines():
             for place, name in names.items():
                 line = re.sub(rf"(-n|netns) {place}\b", rf"\1 {name}", line)

@@ -10,9 +10,10 @@ import socket
 
 import pytest
 from attack_site import Site
-from network import Network, what_is_missing
+from network import Network
 from real_tools import installed_ytdlp
 from runs import MODES, Runs
+from support.needs import lacking
 from ways import WAYS
 
 # Written by hand: what arrives plainly, with walls, and with proxy settings only.
@@ -62,7 +63,7 @@ THROUGH_WALLS = {"tool-virtual-socket"}
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    if reason := what_is_missing():
+    if reason := lacking("network namespaces"):
         pytest.skip(reason)
     ytdlp = installed_ytdlp()
     assert ytdlp, "yt-dlp is missing; run `make setup-capture`"

@@ -88,7 +88,7 @@ struct APITests {
         }) { server in
             let one = try json(try await server.ask("GET", "/api/archives/sample"))
             #expect(one["findings"] is [Any])
-            #expect(one["verification"] as? String == "not-yet-verified")
+            #expect(one["verification"] as? String == "not-verified")
             let inList = try json(try await server.ask("GET", "/api/archives"))
             let listed = try #require((inList["archives"] as? [[String: Any]])?.first)
             #expect(Set(one.keys).symmetricDifference(listed.keys) == ["findings", "collections"])

@@ -57,6 +57,60 @@ struct ExplanationTests {
         }
     }
 
+    /// A page of an archive can ask only its own origin. Nothing there tells whether another archive has the content that a
+    /// revisit names: not by an answer, by its length, or by the way in which the request is made.
+    @Test func archivedPageCantFindOutWhatOthersHave() async throws {
+        let digest = "sha1:KS2J7T2KOPFEMXDBFEIOYH33C6KYZQ5C"
+        let guess = Record(Self.page, "").with {
+            $0.type = "revisit"
+            $0.index = "\"mime\":\"warc/revisit\",\"digest\":\"\(digest)\""
+            $0.fields = [
+                "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+                "WARC-Payload-Digest: \(digest)", "WARC-Refers-To-Target-URI: \(Self.page)",
+                "WARC-Refers-To-Date: 2020-01-01T00:00:00Z", "WARC-Refers-To-Container: file://secret.wacz",
+            ]
+        }
+        var thief = RecordedArchive([guess])
+        thief.requirements = [("secret.wacz", nil), ("secret.wacz", "sha256:\(String(repeating: "0", count: 64))")]
+        let secret = Record(Self.page, "secret", timestamp: "20200101000000").with {
+            $0.index += ",\"digest\":\"\(digest)\""
+        }
+        try await withServer { [thief] server in
+            let archive = try server.store.importFile(at: server.folder.write(thief.bytes(), to: "thief.wacz")).archive
+            let (own, host) = (archive.replayCollection, server.host(of: "thief"))
+            let explain = "/api/archives/thief/explain?url=\(Self.page)&ts=2024"
+            func answers() async throws -> [String] {
+                var answers: [String] = []
+                let captures = ["ir_", "id_", "mp_"].map { "/c/\(own)/20240102030405\($0)/\(Self.page)" }
+                let lists = ["cdx?url=\(Self.page)", "cdx?url=\(Self.page)&closest=2024", "timemap/link/\(Self.page)"]
+                let targets = captures + lists.map { "/c/\(own)/\($0)" } + ["/c/\(own)/\(Self.page)"]
+                for target in targets + [explain, "/api/archives", "/c/all/2024id_/\(Self.page)"] {
+                    for method in ["GET", "HEAD", "POST"] {
+                        let answer = try await server.ask(method, target, host: host)
+                        let fields = answer.fields.filter { $0.0.lowercased() != "date" }.map { "\($0.0): \($0.1)" }
+                        answers.append("\(method) \(target) \(answer.status) \(fields) \(answer.body)")
+                    }
+                }
+                return answers
+            }
+            try await server.finishJobs()
+            let before = try await answers()
+            #expect(codes(try await server.ask("GET", explain).object()) == ["requires"])
+            _ = try server.store.importFile(
+                at: server.folder.write(RecordedArchive([secret]).bytes(), to: "secret.wacz"))
+            try await server.finishJobs()
+            #expect(try await answers() == before)
+            // Only the person is told.
+            let reasons = try await server.ask("GET", explain).object()["reasons"] as? [[String: Any]]
+            let archives = reasons?.first { $0["code"] as? String == "incomplete" }?["archives"] as? [[String: Any]]
+            #expect(archives?.map { $0["archive"] as? String } == ["secret"])
+            #expect(archives?.first?["requiredBytes"] as? String == "unknown", "it's required without a hash, too")
+            let page = [("Sec-Fetch-Site", "same-site"), ("Origin", "http://\(host)")]
+            let asked = try await server.ask("GET", explain, page)
+            #expect(asked["Access-Control-Allow-Origin"] == nil, "nor can its scripts read the app's answer")
+        }
+    }
+
     /// The OpenAPI description and docs/json.md list the same codes in the same order.
     @Test func codesAreDocumented() throws {
         let codes = Explanation.Code.allCases.map(\.rawValue)

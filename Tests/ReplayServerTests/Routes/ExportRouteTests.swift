@@ -33,6 +33,35 @@ struct ExportRouteTests {
         }
     }
 
+    /// Three captures of a page with other titles, of which the middle one is meant, in whatever saves or names one.
+    @Test func theCaptureThatIsMeantIsSavedAndNamed() async throws {
+        let times = ["20200101000000", "20210101000000", "20220101000000"]
+        let records = times.map {
+            RecordedArchive.Record("http://a.example/x", "<title>In \($0)</title><p>text \($0)", timestamp: $0)
+        }
+        try await withServer { server in
+            try Data(RecordedArchive(records).bytes()).write(
+                to: URL(fileURLWithPath: "\(server.store.layout.root)/a.wacz"))
+            _ = try server.store.importFile(at: "\(server.store.layout.root)/a.wacz")
+            for time in times {
+                let order = #"{"kind":"page","url":"http://a.example/x","timestamp":"\#(time)"}"#
+                let answer = try await server.ask("POST", "/api/archives/a/exports", json: order).object()
+                #expect(answer["name"] as? String == "In \(time).wacz")
+                let page = try #require((answer["result"] as? [String: Any])?["page"] as? [String: Any])
+                #expect(page["timestamp"] as? String == time && page["url"] as? String == "http://a.example/x")
+                for form in ["id_", "dl_", "ir_"] {
+                    let body = try await server.ask("GET", "/c/a/\(time)\(form)/http://a.example/x").body
+                    #expect(String(decoding: body, as: UTF8.self).contains("text \(time)"), "\(form)")
+                }
+                let target = "/api/archives/a/records?url=http://a.example/x&ts=\(time)&title=true"
+                let listed = try await server.ask("GET", target).object()["records"] as? [[String: Any]]
+                #expect(listed?.map { $0["title"] as? String } == ["In \(time)"])
+            }
+            let order = #"{"kind":"page","url":"http://a.example/x","timestamp":"yesterday"}"#
+            #expect(try await server.ask("POST", "/api/archives/a/exports", json: order).status == 400)
+        }
+    }
+
     @Test func unusedExportsAreDeleted() async throws {
         try await withServer { server in
             let url = try await prepared(server)

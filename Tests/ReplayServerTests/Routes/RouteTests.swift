@@ -40,6 +40,14 @@ struct RouteTests {
         Case("localhost", "/index.html?archive=/archives/file.wacz", 200),
         Case("localhost", "/app/main.js", 200, ["content-type": "text/javascript", "content-security-policy": inert]),
         Case("localhost", "/app/core/app.css", 200, ["content-type": "text/css"]),
+        // The start of the hash, as sha256sum prints it.
+        Case(
+            "localhost", "/bundle/app.js?v=f844a39109b19326", 200,
+            ["cache-control": "max-age=31536000, immutable", "content-security-policy": inert]),
+        Case("localhost", "/bundle/app.js?v=f844a39109b19327", 200, ["cache-control": "no-cache"]),
+        Case("localhost", "/bundle/app.js?v=", 200, ["cache-control": "no-cache"]),
+        Case("localhost", "/bundle/app.js", 200, ["cache-control": "no-cache"]),
+        Case("localhost", "/bundle/../index.html", 404), Case("file.replayhost.localhost", "/bundle/app.js", 404),
         Case(
             "localhost", "/sw.js", 200,
             [
@@ -196,9 +204,13 @@ struct RouteTests {
         }
     }
 
-    @Test func libraryPageContainsTokenAndVersion() async throws {
-        try await withServer { server in
+    @Test(arguments: [false, true]) func libraryPageContainsTokenAndVersion(isBundled: Bool) async throws {
+        let prepare: (ArchiveStore, TemporaryFolder) throws -> Void = { _, assets in
+            if isBundled { try assets.write(TestAssets.index + "<!-- bundle -->", to: "bundle/index.html") }
+        }
+        try await withServer(prepare: prepare) { server in
             let page = try await server.ask("GET", "/")
+            #expect(page.text.hasSuffix("<!-- bundle -->") == isBundled)
             #expect(page.text.contains("<meta name=\"replayhost-token\" content=\"\(server.token)\">"))
             let command = "replayhost serve --store '/a &quot;b&quot;'"
             #expect(page.text.contains("<meta name=\"replayhost-start\" content=\"\(command)\">"))

@@ -128,6 +128,7 @@ enum TestAssets {
         try folder.write(boot, to: "replay/boot.html")
         try folder.write("export const a = 1;\n", to: "app/main.js")
         try folder.write("export const text = 1;", to: "app/texts.js")
+        try folder.write("start();\n", to: "bundle/app.js")
         try folder.write("start(text);", to: "replay/boot.js")
         try folder.write("<!doctype html><script>print()</script>", to: "replay/print.html")
         try folder.write("p { color: red }\n", to: "app/core/app.css")

@@ -36,6 +36,8 @@ export function showActivity(root) {
     const active = () => all().filter((job) => isActive(job.state) && !isUpload(job));
     const running = runningList(active, noteChange);
     const forget = (id) => {
+        // A list that was asked for before still has it.
+        changed.set(id, asked);
         known.delete(id);
         schedule();
     };

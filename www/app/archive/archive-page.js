@@ -35,12 +35,13 @@ const needsFile = ["urls", "files", "timeline"];
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @returns {{element: HTMLElement, show: (route: import("../core/route-types.js").TargetRoute) => Promise<void>, close: () => void}} `show` shows
- *   a tab. Opened again, a tab keeps what it shows
+ * @param {() => import("../core/api.js").Capture|null|undefined} shownCapture what the viewer shows
+ * @returns {{element: HTMLElement, show: (route: import("../core/route-types.js").TargetRoute) => Promise<void>,
+ *   exportPage: () => void, close: () => void}} `show` shows a tab. Opened again, a tab keeps what it shows
  */
-export function createArchivePage(item, onChanged) {
+export function createArchivePage(item, onChanged, shownCapture) {
     const counts = createCounts(item);
-    const head = archiveHead(item, onChanged);
+    const head = archiveHead(item, onChanged, shownCapture);
     const context = { item, counts, onChanged, edit: head.edit, exporter: head.exporter, onFindings: showFindings };
     const names = Object.keys(tabs).filter((name) => name !== "archives" || item.kind === "collection");
     const links = Object.fromEntries(names.map((name) => [name, make("a", { href: tabURL(item, name) }, ...label(name))]));
@@ -153,6 +154,7 @@ export function createArchivePage(item, onChanged) {
     return {
         element,
         show,
+        exportPage: head.exportPage,
 
         close() {
             document.removeEventListener("keydown", editByKey);

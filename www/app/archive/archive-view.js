@@ -6,6 +6,7 @@ import { followServer, serverFailed } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { details } from "../core/library-api.js";
+import { navigate } from "../core/navigation.js";
 import { canonicalURL, canReplay, isAtCanonicalHost, originsMode, replaysOnPorts } from "../core/origins.js";
 import { serverUnavailable } from "../core/request.js";
 import { chosenMode, tabURL, readRoute } from "../core/routes.js";
@@ -25,6 +26,8 @@ export function showArchive(root, firstRoute, found) {
     let viewer = null;
     let page = null;
     let report = null;
+    // Whether the dialog for saving the page that the viewer shows opens next.
+    let isExporting = false;
     let open = true;
     // The replay port, when each archive has its own, and its origin.
     let replayPort = null;
@@ -105,7 +108,7 @@ export function showArchive(root, firstRoute, found) {
         viewer?.setVisible(false);
         closeReport();
         if (!page) {
-            page = loaded.page.createArchivePage(archive, change);
+            page = loaded.page.createArchivePage(archive, change, () => viewer?.capture);
             root.append(page.element);
         }
         const wasHidden = page.element.hidden || document.body.dataset.view === "viewer";
@@ -123,6 +126,14 @@ export function showArchive(root, firstRoute, found) {
         if (document.activeElement === document.body || viewer?.element.contains(document.activeElement)) page.element.querySelector("h1")?.focus({ preventScroll: true });
         showBanners();
         shown.resolve();
+        if (isExporting) page.exportPage();
+        isExporting = false;
+    }
+
+    /** Asks on the page of the archive, which then shows what was saved. */
+    function exportShownPage() {
+        isExporting = true;
+        navigate(tabURL(archive, "pages"));
     }
 
     function showReport(route) {
@@ -152,7 +163,7 @@ export function showArchive(root, firstRoute, found) {
         }
         archive = now;
         page.close();
-        const next = loaded.page.createArchivePage(archive, change);
+        const next = loaded.page.createArchivePage(archive, change, () => viewer?.capture);
         history.replaceState({ ...history.state, top: window.scrollY }, "");
         next.show(readRoute(location));
         page.element.replaceWith(next.element);
@@ -175,7 +186,7 @@ export function showArchive(root, firstRoute, found) {
             const target = portOrigin ? { ...archive, replayOrigin: portOrigin } : archive;
             // A setting has no effect on archives that can't replay this way. They say so only if the URL asks for it.
             const mode = chosenMode(location) || loaded.viewer.replayMode(archive, settings().replay).mode;
-            viewer = loaded.viewer.createViewer(target, mode, { onShown: shown.resolve, onFailed });
+            viewer = loaded.viewer.createViewer(target, mode, { onShown: shown.resolve, onFailed, onExport: exportShownPage });
             root.append(viewer.element);
         }
         const url = route.view === "main" ? archive.mainPage.url : route.url;

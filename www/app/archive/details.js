@@ -23,7 +23,7 @@ export function createTab({ item, onFindings, exporter }) {
     const repair = isUnavailable(item) ? undefined : () => exporter.prepare({ kind: "repaired" });
     const issues = make("div");
     const verification = item.kind === "collection" ? null : verificationSection(item, (findings, now) => {
-        showIssues(issuesOf({ ...item, findings }));
+        showIssues(issuesOf({ ...item, findings }), now);
         onFindings(findings, now);
     });
     const hasSources = item.kind === "archive" && !isUnavailable(item) && packedFiles(item).length === 0;
@@ -32,9 +32,9 @@ export function createTab({ item, onFindings, exporter }) {
         make("section", { "aria-labelledby": "about-title" },
             make("h2", { id: "about-title", text: message("details.about") }), factList(item), isolationHelp(item)));
 
-    function showIssues(shown) {
+    function showIssues(shown, archive = item) {
         issues.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
-            make("h2", { id: "findings-title", tabindex: "-1", text: message("details.issues") }), findingList(shown, item, repair),
+            make("h2", { id: "findings-title", tabindex: "-1", text: message("details.issues") }), findingList(shown, archive, repair),
             listDownload((format) => api.listFile(item, "issues", {}, format)))]));
     }
     if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));

@@ -4,16 +4,19 @@ import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { completeURL } from "../core/captures.js";
 import { announce, make, plain } from "../core/dom.js";
-import { size } from "../core/format.js";
+import { moment, size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
+import { exactMoment } from "../core/times.js";
 import { typeName, typeNames } from "./type-names.js";
 
 const linesMax = 10;
+const typingMilliseconds = 200;
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
- * @returns {{element: HTMLElement, prepare: (order: Object<string, string|undefined>) => Promise<void>, askForPage: () => Promise<void>,
- *   askForFiles: () => Promise<void>, close: () => void}} `close` stops what is being prepared
+ * @returns {{element: HTMLElement, prepare: (order: Object<string, string|undefined>) => Promise<void>,
+ *   askForPage: (capture?: import("../core/api.js").Capture|null) => Promise<void>, askForFiles: () => Promise<void>, close: () => void}}
+ *   `askForPage` proposes a capture; `close` stops what is being prepared
  */
 export function createExporter(item) {
     const element = make("div", { class: "export-status", role: "status" });
@@ -41,16 +44,22 @@ export function createExporter(item) {
     const dismiss = () => make("button", { type: "button", class: "plain", "aria-label": message("toast.dismiss"), text: "×",
         on: { click: () => element.replaceChildren() } });
 
-    async function askForPage() {
+    async function askForPage(capture) {
+        const proposed = capture ? { url: capture.request ?? capture.url, timestamp: capture.timestamp } : item.mainPage;
         const url = make("input", { type: "text", id: "export-url", inputmode: "url", autocapitalize: "none", autocomplete: "off",
-            spellcheck: "false", dir: "ltr", required: true, value: item.mainPage?.url ?? "", placeholder: "https://example.org/" });
+            spellcheck: "false", dir: "ltr", required: true, value: proposed?.url ?? "", placeholder: "https://example.org/" });
+        const time = timeChoice(item, proposed);
+        url.addEventListener("input", () => time.show(completeURL(url.value)));
+        time.show(url.value);
         const answer = await showDialog({
             title: message("export.page-title"),
             body: [make("p", { class: "quiet", text: message("export.page-note") }),
-                make("label", { for: url.id, text: message("export.page-url") }), url],
+                make("label", { for: url.id, text: message("export.page-url") }), url, time.element],
             action: { value: "save", text: message("export.page-action") },
         });
-        if (answer === "save" && url.value.trim()) await prepare({ kind: "page", url: completeURL(url.value) });
+        time.close();
+        const wanted = completeURL(url.value);
+        if (answer === "save" && url.value.trim()) await prepare({ kind: "page", url: wanted, timestamp: time.timestampOf(wanted) });
     }
 
     async function askForFiles() {
@@ -68,6 +77,49 @@ export function createExporter(item) {
     return { element, prepare, askForPage, askForFiles, close: () => running?.abort() };
 }
 
+/**
+ * Chooses one of the captures of a URL. Until they are known, and for other URLs, it's the proposed one or the latest.
+ *
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
+ * @param {{url: string, timestamp?: string}} [proposed]
+ */
+function timeChoice(item, proposed) {
+    const select = make("select", { id: "export-time" });
+    const element = make("div", { hidden: true }, make("label", { for: select.id, text: message("export.page-time") }), select);
+    const proposedTime = (url) => (url === proposed?.url && proposed.timestamp) || "";
+    let timer;
+    let shownURL = null;
+
+    async function load(url) {
+        const list = await api.captures(item, url, { closest: proposedTime(url) }).catch(() => null);
+        if (url !== shownURL) return;
+        const times = [...new Map(list?.captures.map((capture) => [capture.timestamp, capture])).values()];
+        const minutes = new Set(times.map(({ capturedAt }) => moment(capturedAt)));
+        const text = minutes.size === times.length ? moment : exactMoment;
+        select.replaceChildren(...times.map(({ timestamp, capturedAt }) => make("option", { value: timestamp, text: text(capturedAt) })));
+        select.value = list?.closest?.timestamp ?? "";
+        element.hidden = times.length === 0;
+    }
+
+    return {
+        element,
+
+        show(url) {
+            if (url === shownURL) return;
+            const isFirst = shownURL === null;
+            [shownURL, element.hidden] = [url, true];
+            select.replaceChildren();
+            clearTimeout(timer);
+            timer = setTimeout(load, isFirst ? 0 : typingMilliseconds, url);
+        },
+
+        /** @returns {string|undefined} the chosen time; `undefined` for the latest */
+        timestampOf: (url) => (url === shownURL && select.value || proposedTime(url)) || undefined,
+
+        close: () => clearTimeout(timer),
+    };
+}
+
 /** What was made, with a link to it. */
 function outcome({ url, name, size: bytes, result }, kind) {
     const list = (title, texts) => texts.length > 0 && make("div", {}, make("p", { text: title }),
@@ -75,6 +127,7 @@ function outcome({ url, name, size: bytes, result }, kind) {
             texts.length > linesMax && make("li", { text: message("export.more", { n: texts.length - linesMax }) })));
     const contents = [result.pageCount !== undefined && message("count.pages", { n: result.pageCount }),
         result.captureCount !== undefined && message("count.captures", { n: result.captureCount }),
+        result.page?.capturedAt && message("export.captured", { time: exactMoment(result.page.capturedAt) }),
         result.fileCount !== undefined && message("count.files", { n: result.fileCount }), size(bytes)].filter(Boolean).join(" · ");
     return [make("div", {}, make("p", {}, ...messageParts("export.made", { contents }, {
         file: () => make("a", { href: url, download: plain(name), text: plain(name) }) })),

@@ -21,11 +21,12 @@ import { editMetadata, editTitle } from "./metadata.js";
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @returns {{element: HTMLElement, edit: () => Promise<void>, exporter: ReturnType<typeof createExporter>,
+ * @param {() => import("../core/api.js").Capture|null|undefined} shownCapture what the viewer shows
+ * @returns {{element: HTMLElement, edit: () => Promise<void>, exportPage: () => Promise<void>, exporter: ReturnType<typeof createExporter>,
  *   showTrust: (now: import("../core/api.js").Archive, text?: string) => void, close: () => void}} `edit` opens the dialog for
  *   title, tags and notes; `showTrust` shows the result of a verification, or a text while there is none
  */
-export function archiveHead(item, onChanged) {
+export function archiveHead(item, onChanged, shownCapture) {
     const name = plain(item.title) || item.id;
     const exporter = createExporter(item);
     const problems = make("div");
@@ -73,6 +74,8 @@ export function archiveHead(item, onChanged) {
 
     const remove = () => removeItem(item, { onRemoving: () => navigate("/"), onUndone: () => navigate(tabURL(item)) });
 
+    const exportPage = () => exporter.askForPage(shownCapture());
+
     function entries() {
         const isArchive = item.kind === "archive";
         // What each of them gives.
@@ -82,7 +85,7 @@ export function archiveHead(item, onChanged) {
             isOpenable && isArchive && { text: message("archive.download"), hint: hint("download"), href: `/archives/${item.id}.wacz`,
                 download: item.originalName || `${item.id}.wacz` },
             isOpenable && !isArchive && { text: message("archive.download"), hint: hint("download"), onChosen: () => exporter.prepare({}) },
-            isOpenable && isArchive && { text: message("archive.export-page"), hint: hint("export-page"), onChosen: exporter.askForPage },
+            isOpenable && isArchive && { text: message("archive.export-page"), hint: hint("export-page"), onChosen: exportPage },
             isOpenable && isArchive && { text: message("archive.save-files"), hint: hint("save-files"), onChosen: exporter.askForFiles },
             isOpenable && isArchive && { text: message("archive.repaired-copy"), hint: hint("repaired-copy"),
                 onChosen: () => exporter.prepare({ kind: "repaired" }) },
@@ -96,8 +99,9 @@ export function archiveHead(item, onChanged) {
             text && make("div", { class: "notice warning", role: "status" }, make("p", {}, ...withCode(text))),
             problems, exporter.element),
         edit,
+        exportPage,
         exporter,
-        showTrust: (now, text) => trust.replaceChildren(trustMark(now, { text })),
+        showTrust: (now, text) => trust.replaceChildren(...[trustMark(now, { text })].filter(Boolean)),
         close: exporter.close,
     };
 }

@@ -65,7 +65,7 @@ function memberRow(member, title, onRemove) {
                 message("count.captures", { n: member.captureCount ?? 0 }), size(member.size)].filter(Boolean).join(" · "),
             unavailable && make("span", { class: "mark warning", text: unavailable }),
             issues && make("a", { class: `mark ${worstFinding(member.findingCounts)}`, href: tabURL(member, "details"), text: issues }),
-            trustMark(member, { isInList: true })))),
+            !unavailable && trustMark(member, { isInList: true })))),
         make("button", { type: "button", class: "quiet-button", text: message("members.remove"),
             "aria-label": message("members.remove-one", { title }), on: { click: () => onRemove(member) } }));
 }

@@ -1,14 +1,14 @@
 /** Reads what an evidence report states: the archive, and for a page its capture and its record. */
 import * as api from "../core/api.js";
-import { withoutFragment } from "../core/captures.js";
 
 /**
  * @typedef {{file?: string, isCompressed?: boolean, id?: string, type?: string, blockDigest?: string, payloadDigest?: string,
  *   offset: number, length: number, serverDate?: string, count: number}} RecordFacts `file`: its WARC file in the ZIP; `serverDate`:
  *   the time that the web server stated; `count`: records of the URL at this time, of which this is the first
  * @typedef {{item: import("../core/api.js").Archive|import("../core/api.js").Collection, archive?: import("../core/api.js").Archive,
- *   capture?: import("../core/api.js").Capture, title?: string, record?: RecordFacts, problem?: string,
- *   version: string}} ReportData `archive`: the one that has the capture, in a collection; `problem`: why the record can't be read
+ *   capture?: import("../core/api.js").Capture, title?: string, isPictured?: boolean, record?: RecordFacts, problem?: string,
+ *   version: string}} ReportData `archive`: the one that has the capture, in a collection; `title`: of the
+ *   document; `isPictured`: whether the archive's picture is that of the capture; `problem`: why the record can't be read
  */
 
 /**
@@ -23,25 +23,27 @@ export async function reportData(item, { page, ts = "" }) {
     const { closest: capture } = await api.captures(now, page, { closest: ts, limit: 1 });
     if (!capture) return null;
     const archive = now.kind === "archive" ? now : await api.details({ kind: "archive", id: capture.archive });
-    const [title, found] = await Promise.all([titleOf(archive, capture), recordOf(archive, capture)]);
-    return { item: now, archive, capture, title, version, ...found };
+    const [isPictured, found] = await Promise.all([isMainPage(archive, capture), recordOf(archive, capture)]);
+    return { item: now, archive, capture, isPictured, version, ...found };
 }
 
-async function titleOf(archive, { url, timestamp }) {
-    const { pages } = await api.pages(archive, { q: withoutFragment(url) });
-    const same = pages.filter((page) => page.url === url);
-    return (same.find((page) => page.timestamp?.slice(0, 14) === timestamp.slice(0, 14)) ?? same[0])?.title;
+/** Whether the archive's main page, which its picture shows, is this capture and not another one of its URL. */
+async function isMainPage(archive, { url, timestamp }) {
+    const main = archive.mainPage;
+    if (!archive.thumbnail || main?.url !== url) return false;
+    const { closest } = await api.captures(archive, url, { closest: main.timestamp ?? "", limit: 1 });
+    return closest?.timestamp === timestamp;
 }
 
 async function recordOf(archive, { url, timestamp, mime, status }) {
-    const atThisTime = await api.records(archive.id, { url, timestamp });
+    const atThisTime = await api.records(archive.id, { url, timestamp }, { title: true });
     const found = atThisTime.filter((one) => one.mime === mime && (one.status === undefined || Number(one.status) === (status ?? Number(one.status))));
     const [first] = found;
     if (!first) return {};
-    const { file, offset, length, isCompressed, record = [], http = [], problem } = first;
+    const { file, offset, length, isCompressed, record = [], http = [], problem, title } = first;
     const field = (fields, wanted) => fields.find(([name]) => name.toLowerCase() === wanted)?.[1];
     const isHTTP = field(record, "content-type")?.startsWith("application/http");
-    return { problem, record: { file, offset, length, isCompressed, count: found.length,
+    return { title, problem, record: { file, offset, length, isCompressed, count: found.length,
         id: field(record, "warc-record-id"), type: field(record, "warc-type"), blockDigest: field(record, "warc-block-digest"),
         payloadDigest: field(record, "warc-payload-digest") ?? first.digest, serverDate: isHTTP ? field(http, "date") : undefined } };
 }

@@ -53,8 +53,8 @@ function facts(rows) {
 }
 
 /** The picture is that of the archive's main page. */
-function picture({ archive, capture }) {
-    if (!archive.thumbnail || capture && capture.url !== archive.mainPage?.url) return null;
+function picture({ archive, capture, isPictured }) {
+    if (!archive.thumbnail || capture && !isPictured) return null;
     return make("figure", {}, make("img", { src: archive.thumbnail, alt: "" }), make("figcaption", { class: "quiet", text: message("report.picture") }));
 }
 

@@ -13,9 +13,9 @@ const urlsMax = 20;
  * @returns {string} what the verification proves, and what it doesn't
  */
 export function shortResult(archive) {
-    const { state, signer } = trustOf(archive);
+    const { code, signer } = trustOf(archive);
     const time = archive.verificationReport?.signature?.timeStamp?.time;
-    return message(`report.short.${state}`, { signer, time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
+    return message(`report.short.${code}`, { signer, time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What a verification found, and what that proves. */
 import "../messages/en/around.js";
 import { countIssues } from "../components/issue-groups.js";
-import { contentsState, trustOf } from "../components/trust-mark.js";
+import { kinds, trustOf } from "../components/trust-mark.js";
 import { trustSentences } from "../components/trust-sentences.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment } from "../core/format.js";
@@ -17,8 +17,8 @@ export function verdict(report) {
     const signer = signatureVerdict(report);
     const contents = contentsVerdict(report, signer);
     const lines = [contents, signer].sort((one, other) => (other.kind === "bad") - (one.kind === "bad"));
-    const trust = trustOf(summary);
-    const isSame = previous && newFindings.length === 0 && previous.outcome === summary.outcome;
+    const trust = trustOf({ verification: summary.code, verificationSummary: summary });
+    const isSame = previous && newFindings.length === 0 && previous.code === summary.code;
     return [
         ...lines.map(({ kind, parts }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto" }, ...parts))),
         make("p", { class: "quiet", text: message(isSame ? "verdict.at-same" : "trust.verified-at", { time: moment(summary.verifiedAt) }) }),
@@ -27,23 +27,20 @@ export function verdict(report) {
         make("details", { class: "isolation" },
             make("summary", { text: message("verification.proof") }),
             ...trustSentences(trust).map((text) => make("p", { text })),
-            trust.state === "key" && make("p", { text: message("trust.fingerprint") }),
+            trust.code === "signed-anonymously" && make("p", { text: message("trust.fingerprint") }),
             make("p", { text: message("trust.hash") }), make("p", { text: message("trust.servers") })),
         make("dl", { class: "facts" }, ...[...comparisonFacts(result), ...signatureFacts(signature)].map(([name, value]) =>
             make("div", {}, make("dt", { text: name }), make("dd", {}, value)))),
     ].filter(Boolean);
 }
 
-const contentKinds = { damaged: "bad", unreplayable: "bad", suspicious: "doubtful", digestsDiffer: "doubtful" };
-
 /** What the verification says about the contents, without the signature. */
 function contentsVerdict({ result, summary }, signer) {
     const findings = result.findings.filter(({ code }) => !code.startsWith("signature-"));
-    const state = contentsState(summary);
-    const isDoubted = state === "undamaged" && signer.kind === "bad";
-    const name = isDoubted ? "bad-signature" : state === "digestsDiffer" ? "digests-differ" : state;
-    return { kind: contentKinds[state] ?? "",
-        parts: messageParts(`verdict.contents.${name}`, { n: state === "digestsDiffer" ? result.records.failed : countIssues(findings, ["error"]) },
+    const { contents } = summary;
+    const name = contents === "hashes-agree" && signer.kind === "bad" ? "doubted" : contents;
+    return { kind: kinds[contents] ?? "",
+        parts: messageParts(`verdict.contents.${name}`, { n: contents === "records-differ" ? result.records.failed : countIssues(findings, ["error"]) },
             { issues: issuesLink }) };
 }
 
@@ -57,12 +54,11 @@ const issuesLink = (...text) => make("button", { type: "button", class: "inline"
 const signatureKinds = { "other-file": "bad", "valid-domain": "good", "valid-key": "", untrusted: "doubtful", invalid: "bad" };
 
 /** What the verification says about who signed the file. */
-function signatureVerdict({ signature, result }) {
+function signatureVerdict({ signature }) {
     if (!signature) return { kind: "", parts: [message("verdict.signature.none")] };
     const { outcome, signer, timeStamp } = signature;
     const domain = plain(signer?.domain, 200);
-    const isOther = result.findings.some(({ code }) => code === "signature-other-file");
-    const name = isOther ? "other-file" : outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
+    const name = outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
     const known = Object.hasOwn(signatureKinds, name) ? name : "unreadable";
     return { kind: signatureKinds[known] ?? "doubtful", parts: [message(`verdict.signature.${known}`,
         { signer: domain ? "domain" : "key", domain, time: timeStamp?.time ? moment(timeStamp.time) : "" })] };

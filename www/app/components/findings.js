@@ -6,7 +6,7 @@ import { plainURL } from "../core/text.js";
 import { copyText } from "./copy-text.js";
 import { issuesOf, issueText } from "./issues.js";
 import { sentence } from "./messages.js";
-import { otherCopies } from "./other-copies.js";
+import { missingContent, otherCopies } from "./other-copies.js";
 
 const textCharactersMax = 1000;
 const urlsMax = 10;
@@ -54,6 +54,7 @@ function issueRow(issue, archive, repair) {
             make("strong", { text: title })),
         text && make("p", { class: "issue-text", text }),
         // A repaired copy has a new index.
+        archive && issue.cause === "other-archive" && missingContent(archive),
         repair && issue.cause === "index" && make("button", { type: "button", text: message("issue.repair"), on: { click: repair } }),
         urls.length > 0 && make("ul", { class: "issue-urls" }, ...urls.slice(0, urlsMax).map((url) => urlRow(url, issue, archive)),
             more > 0 && make("li", { class: "quiet", text: message("issue.more-urls", { n: more }) })),

@@ -5,11 +5,12 @@
 /** What is noticed of a cause, and the codes of its findings. All other codes are causes of their own. */
 export const causes = {
     nothing: ["see", "captures-missing", "archive-unreadable"],
-    unreadable: ["see", "warc-damaged", "warc-shared-member", "http-head-too-long"],
+    unreadable: ["see", "warc-damaged", "warc-segments-missing", "warc-shared-member", "http-head-too-long", "revisit-unreadable"],
     "data-missing": ["see", "resource-missing", "warc-is-zip"],
     index: ["see", "index-names-missing-warc", "index-outside-warc", "index-no-record", "index-short-length", "index-bad-line",
         "index-incomplete-line", "index-line-too-long", "index-not-utf8", "index-damaged", "index-block-digest", "record-unindexed"],
-    "other-archive": ["see", "revisit-unresolved", "required-archive-missing", "required-archive-unknown"],
+    "other-archive": ["see", "revisit-unresolved"],
+    requires: ["see", "required-archive-missing", "required-archive-unknown"],
     "page-list": ["see", "pages-missing"],
     "pages-uncaptured": ["see", "page-uncaptured"],
     "pages-damaged": ["see", "pages-damaged", "page-bad-line", "page-line-too-long"],

@@ -16,6 +16,8 @@ export function openOnDemand(button, load) {
             openOnDemand(button, load);
             return;
         }
+        // What is there already loads before this click has reached the document, where a click closes what is open.
+        await new Promise((done) => setTimeout(done));
         button.click();
     }, { once: true });
 }

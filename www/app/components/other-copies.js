@@ -9,12 +9,14 @@ import { pageURL } from "../core/routes.js";
 import { plainURL, spaced } from "../core/text.js";
 import { timeOf } from "../core/times.js";
 import { namesOf } from "./archive-names.js";
+import { togetherOffers } from "./together.js";
 import { trustMark } from "./trust-mark.js";
 
 const copiesMax = 3;
 const pagesMax = 3;
 const capturesMax = 50;
 const archivesMax = 50;
+const missingMax = 3;
 
 const archives = createCache(archivesMax);
 /** One at a time, since each may search the whole library. */
@@ -39,11 +41,20 @@ followServer({ onBack() {
  * @param {boolean} mayBeUntrue whether the capture, if it can be shown, may not be what was recorded
  * @returns {HTMLElement} filled when it is visible
  */
-export function otherCopies(archive, url, mayBeUntrue) {
+export const otherCopies = (archive, url, mayBeUntrue) => whenSeen(() => copyLines(archive, url, mayBeUntrue));
+
+/**
+ * @param {import("../core/api.js").Archive} archive
+ * @returns {HTMLElement} archives that have content which the last verification missed, filled when it is visible
+ */
+export const missingContent = (archive) => whenSeen(() => holderLines(archive));
+
+/** @param {() => Promise<Node[]>} find what to show */
+function whenSeen(find) {
     const element = make("div", { class: "other-copies", "aria-live": "polite" });
     observed.set(element, async () => {
         try {
-            element.replaceChildren(...await copyLines(archive, url, mayBeUntrue));
+            element.replaceChildren(...await find());
         } catch (error) {
             if (error.status === 0) failed.add(element);
             else element.replaceChildren(make("p", { class: "quiet", text: message("issue.copies-unknown") }));
@@ -58,7 +69,7 @@ async function copyLines(archive, url, mayBeUntrue) {
     if (!found) return [];
     const isCaptured = found.code === "captured";
     const pages = found.reasons.find(({ code }) => code === "linked-from");
-    const here = mayBeUntrue ? null : isCaptured ? found.reasons[0] : found.offers.find(({ why }) => why === "unreadable");
+    const here = mayBeUntrue ? null : isCaptured ? found.reasons[0] : found.offers.find(({ why }) => ["unreadable", "incomplete", "requires"].includes(why));
     // What can be shown isn't looked for elsewhere.
     const elsewhere = isCaptured && mayBeUntrue ? await captures(archive, url)
         : found.offers.filter(({ why }) => why === "other-archive");
@@ -74,6 +85,20 @@ async function copyLines(archive, url, mayBeUntrue) {
         ...copies,
         !here && copies.length === 0 && make("p", { class: "quiet", text: message("issue.no-copy") }),
     ].filter(Boolean);
+}
+
+/** Each search may open several archives, so it's made for a few captures only. */
+async function holderLines(archive) {
+    const lines = new Map();
+    for (const { url, timestamp } of archive.verificationReport?.result.missing?.slice(0, missingMax) ?? []) {
+        const found = await api.explanation(archive, url, timestamp);
+        const reason = found?.reasons.find((each) => each.code === "incomplete" && each.timestamp === timestamp);
+        for (const holder of reason?.archives ?? []) {
+            if (!lines.has(holder.archive)) lines.set(holder.archive, { holder, reason });
+        }
+    }
+    const names = await namesOf([archive, ...[...lines.values()].map(({ holder }) => ({ id: holder.archive, title: holder.title }))]);
+    return [...lines.values()].map(({ holder, reason }) => togetherOffers(archive, [holder], reason, names));
 }
 
 /** The latest capture of the URL in each other archive. */

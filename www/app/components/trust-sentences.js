@@ -7,17 +7,15 @@ import { tabURL } from "../core/routes.js";
 import { popover } from "./popover.js";
 
 /**
- * @typedef {"signed"|"key"|"unsigned"|"doubtful"|"incomplete"|"digests-differ"|"suspicious"|"unreplayable"|"bad-signature"
- *   |"damaged"|"unverified"} TrustState
- * @typedef {{state: TrustState, kind: "good"|"doubtful"|"bad"|"", text: string, signer: string}} Trust
+ * @typedef {{code: import("../core/api.js").Code|"unavailable", kind: "good"|"doubtful"|"bad"|"", text: string, signer: string}} Trust
  */
 
 /**
  * @param {Trust} trust
  * @returns {[string, string]} what the mark proves, and what it doesn't
  */
-export const trustSentences = ({ state, signer }) =>
-    [message(`trust.proves.${state}`, { signer }), message(`trust.limits.${state}`, { signer })];
+export const trustSentences = ({ code, signer }) =>
+    [message(`trust.proves.${code}`, { signer }), message(`trust.limits.${code}`, { signer })];
 
 /**
  * Makes a mark open its popover.
@@ -30,7 +28,7 @@ export const trustSentences = ({ state, signer }) =>
 export function trustPopover(button, trust, { summary, target, page }) {
     popover(button, () => [
         ...trustSentences(trust).map((text) => make("p", { text })),
-        summary && trust.state !== "unverified" && make("p", { class: "quiet", text: message("trust.verified-at", { time: moment(summary.verifiedAt) }) }),
+        summary && make("p", { class: "quiet", text: message("trust.verified-at", { time: moment(summary.verifiedAt) }) }),
         target && make("p", { class: "trust-links" },
             make("a", { href: tabURL(target, "details"), text: message("trust.details") }),
             page && make("a", { href: tabURL(target, "report", { page: page.url, ts: page.timestamp }), text: message("report.title") })),

@@ -21,15 +21,16 @@ export * from "./library-api.js";
  *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number, pagesDetected?: boolean,
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, thumbnail?: string, findings?: Finding[],
- *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string, verificationSummary?: Summary,
+ *   findingCounts?: {notice: number, warning: number, error: number}, verification?: Code, verificationSummary?: Summary,
  *   verificationReport?: Report,
  *   sources?: {title?: string, path?: string, sha256?: string, archive?: string}[],
  *   saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`: the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
  * @typedef {{checked: number, failed: number, without: number}} Tally
- * @typedef {{outcome: string, contents: "verified"|"incomplete"|"failed", signer?: string, verifiedAt: string,
- *   state?: string, signature: "none"|"valid"|"untrusted"|"invalid"|"unreadable"}} Summary
+ * @typedef {"signed"|"signed-anonymously"|"hashes-agree"|"partly"|"signer-not-proven"|"records-differ"|"suspicious"|"unreplayable"
+ *   |"invalid-signature"|"damaged"|"changed"|"not-verified"} Code what a verification found
+ * @typedef {{code: Code, contents: Code, signer?: string, verifiedAt: string}} Summary `contents`: without the signature
  * @typedef {{summary: Summary, previous?: Summary,
- *   newFindings: string[], result: {outcome: string, files: Tally, dataPackage: Tally, records: Tally, captures: Tally,
+ *   newFindings: string[], result: {files: Tally, dataPackage: Tally, records: Tally, captures: Tally,
  *   revisits: Tally, pages: Tally, unreadableRecords?: number, payloadDigests?: Object<string, number>}, signature?: Object<string, any>}} Report
  * @typedef {{kind: "collection", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   members: (string|Archive)[], availability?: "available"|"partly"|"unavailable", pageCount?: number, captureCount?: number,
@@ -39,8 +40,8 @@ export * from "./library-api.js";
  *   offers: (Capture & {why: string})[], closest: Capture[]}} Explanation `docs/json.md` describes each reason
  * @typedef {{archive: string, archiveTitle: string, url: string, timestamp: string, title: string, type: string,
  *   snippet: {text: string, match?: boolean}[], language?: string, captures: number, years: number[],
- *   verification?: Summary, originalName: string,
- *   otherArchives?: {id: string, title: string, originalName: string, verification?: Summary}[]}} Hit
+ *   verification?: Code, verificationSummary?: Summary, originalName: string,
+ *   otherArchives?: {id: string, title: string, originalName: string, verification?: Code, verificationSummary?: Summary}[]}} Hit
  * @typedef {{value: string, count: number, title?: string}} FacetCount
  * @typedef {{hits: Hit[], total: number, totalIsMinimum: boolean, next?: string, unknown: string[], invalidFilters: string[],
  *   coverage: {complete: number, pending: number, rebuildReason?: string}, facets?: {archives: FacetCount[],
@@ -50,7 +51,7 @@ export * from "./library-api.js";
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
  *   length?: number, archive?: string, captures?: number}} ListedURL
  * @typedef {{url: string, timestamp: string, mime?: string, status?: number, digest?: string, file?: string, offset: number, length: number,
- *   isCompressed?: boolean, record?: [string, string][], http?: [string, string][], sha256?: string, problem?: string}} WARCRecord `file`:
+ *   isCompressed?: boolean, record?: [string, string][], http?: [string, string][], sha256?: string, title?: string, problem?: string}} WARCRecord `file`:
  *   its WARC file in the ZIP; `problem`: why the record can't be read
  * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
@@ -172,11 +173,12 @@ export async function capturesInLibrary(url, limit, signal) {
 /**
  * @param {string} id of an archive
  * @param {{url: string, timestamp: string}} capture exactly as in the index
- * @param {boolean} [hashes] whether the bytes of each record are hashed
+ * @param {{hashes?: boolean, title?: boolean}} [wanted] whether the bytes of each record are hashed, and the title of a document is read
  * @returns {Promise<WARCRecord[]>} without their bodies
  */
-export const records = async (id, { url, timestamp }, hashes = false) =>
-    (await read(`${path({ kind: "archive", id })}/records?${encoded([["url", url], ["ts", timestamp], ["hashes", hashes && "true"]])}`)).records;
+export const records = async (id, { url, timestamp }, { hashes, title } = {}) =>
+    (await read(`${path({ kind: "archive", id })}/records?${encoded([["url", url], ["ts", timestamp], ["hashes", hashes && "true"],
+        ["title", title && "true"]])}`)).records;
 
 /**
  * @param {string} typed
@@ -319,7 +321,7 @@ export const verify = ({ id }) => change("POST", `${path({ kind: "archive", id }
  * @param {Archive|Collection} item
  * @param {{kind?: "repaired"|"page"|"files", url?: string, timestamp?: string, type?: string, urls?: string[]}} order empty for a collection
  * @param {AbortSignal} signal
- * @returns {Promise<{url: string, name: string, size: number, result: {captureCount?: number, pageCount?: number, fileCount?: number,
+ * @returns {Promise<{url: string, name: string, size: number, result: {page?: {url: string, timestamp: string, capturedAt?: string}, captureCount?: number, pageCount?: number, fileCount?: number,
  *   changes: string[], missing: string[], findings: Finding[]}}>}
  */
 export const prepareExport = async (item, order, signal) => (await change("POST", `${path(item)}/exports`, order, { signal })).json();

@@ -67,6 +67,12 @@ export function slashHint(requested, shown) {
 }
 
 /**
+ * @param {import("./api.js").CaptureList|undefined} list
+ * @returns {string} a hint when the captures are those of a similar URL; else empty
+ */
+export const similarHint = (list) => (list?.similarTo ? message("viewer.similar-url", { url: plainURL(list.similarTo, 120) }) : "");
+
+/**
  * @param {import("./api.js").Capture} capture
  * @returns {string} what a page doesn't show of its capture: an error of the site, or a request other than `GET`
  */

@@ -68,7 +68,7 @@ function marks(archive) {
         unavailable && unavailableMark(archive, unavailable),
         error + warning > 0 && make("span", { class: `mark ${error > 0 ? "error" : "warning"}`,
             text: `⚠ ${message("library.issues")}` }), " ",
-        trustMark(archive, { isInList: true }));
+        !unavailable && trustMark(archive, { isInList: true }));
 }
 
 function unavailableMark(archive, text) {

@@ -91,7 +91,7 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
             showHint(dialogs[kind](plain(text, 200)));
         } else if (kind === "step") {
             onStep();
-        } else if (kind === "history" && isShown() && /^-?[1-9]\d{0,3}$/.test(text)) {
+        } else if (kind === "history" && /^-?[1-9]\d{0,3}$/.test(text)) {
             onHistory(Number(text));
         } else if (kind === "link") {
             showLink(String(text));

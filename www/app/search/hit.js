@@ -16,7 +16,7 @@ import { timeOf } from "../core/times.js";
  * @param {string[]} optional folded words that a page need not have, and that aren't marked
  * @returns {HTMLElement}
  */
-export function hitRow({ archive, url, timestamp, title, snippet, captures, years, type, verification, otherArchives = [] }, names, search, optional) {
+export function hitRow({ archive, url, timestamp, title, snippet, captures, years, type, verification, verificationSummary, otherArchives = [] }, names, search, optional) {
     const target = { kind: "archive", id: archive };
     const words = wordsToMark(search, snippet, optional);
     const shownURL = plainURL(url, 400);
@@ -30,23 +30,23 @@ export function hitRow({ archive, url, timestamp, title, snippet, captures, year
             make("a", { href: tabURL(target), dir: "auto", text: names.get(archive) ?? archive }),
             otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, names, (id) => withWords(pageURL({ kind: "archive", id }, url, timestamp), words)),
             " · ", captured(captures, years, timestamp), " ",
-            trustMark(verification, { target, isInList: true })));
+            trustMark({ verification, verificationSummary }, { target, isInList: true })));
 }
 
 /** The other archives with the same text at the same time. The best copy is the hit's own. */
 function others(archives, names, addressIn) {
     const button = make("button", { type: "button", class: "plain also-in", text: message("search.other-archives", { n: archives.length }) });
     popover(button, () => [make("p", { class: "quiet", text: message("search.same-capture") }),
-        make("ul", {}, ...archives.map(({ id, verification }) => make("li", {},
-            make("a", { href: addressIn(id), dir: "auto", text: names.get(id) ?? id }), " ",
-            copyMark(verification))))]);
+        make("ul", {}, ...archives.map((archive) => make("li", {},
+            make("a", { href: addressIn(archive.id), dir: "auto", text: names.get(archive.id) ?? archive.id }), " ",
+            copyMark(archive))))]);
     return button;
 }
 
 /** What the verification of another archive says, in a list that is a popover already. */
-function copyMark(verification) {
-    const { state, kind, text } = trustOf(verification);
-    return ["unsigned", "unverified"].includes(state) ? null : make("span", { class: `trust ${kind}`.trim(), dir: "auto", text });
+function copyMark(archive) {
+    const { kind, text } = trustOf(archive);
+    return kind ? make("span", { class: `trust ${kind}`, dir: "auto", text }) : null;
 }
 
 function captured(captures, years, timestamp) {

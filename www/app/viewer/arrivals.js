@@ -1,5 +1,5 @@
 /** Shows the pages that arrive in the frame, with what is expected of the next one: URL, hint and scroll position. */
-import { captureNote, sameDocument, withoutFragment } from "../core/captures.js";
+import { captureNote, sameDocument, similarHint, withoutFragment } from "../core/captures.js";
 import { plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { pageOf } from "./page-reports.js";
@@ -56,10 +56,11 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
         /** The page moves in the browser's history. */
         move(count) {
-            const { name, step } = display.state;
+            const { name, step, over, panel } = display.state;
+            if (!display.visible || over) return;
             // A page that is still arriving has no entry yet.
             if (name === "page" && step === "replace") steps.go(count);
-            else movesLater = count;
+            else if (name === "opening" || !panel) movesLater = steps.goEarly(count) ? 0 : count;
         },
 
         arrive(page, report) {
@@ -73,7 +74,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             // A page can report its URL again after it was loaded. The hint stays.
             const isRepeated = report.kind === "move" && display.state.name === "page" && isFramePage(page);
             if (!wasRestored && (isExpected || !isRepeated)) {
-                showHint([captureNote(capture), isExpected && expected.hint].filter(Boolean).join(" "));
+                showHint([captureNote(capture), similarHint(page.list), isExpected && expected.hint].filter(Boolean).join(" "));
             }
             const position = isExpected ? expected.position : undefined;
             if (isExpected) expected = noExpectation;

@@ -1,5 +1,6 @@
 /** Texts and links for the reasons why a URL can't be shown. `docs/json.md` describes the reasons. */
 import { pageRow } from "../components/page-row.js";
+import { togetherOffers } from "../components/together.js";
 import { unavailabilityText } from "../components/unavailability-text.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment } from "../core/format.js";
@@ -37,6 +38,8 @@ const sentences = {
         : messageParts("why.redirect-lost", { url: urlText(redirects[0].url) })),
     "error-page": ({ status, timestamp }) => messageParts(status ? "why.error-page" : "why.error-page-unknown",
         { status: String(status), day: dayOf(timestamp) }),
+    "incomplete": ({ timestamp, archives, ...stored }) => messageParts("why.incomplete",
+        { day: dayOf(timestamp), n: archives.length, what: make("span", {}, ...whatIsMissing(stored)) }),
     "unreadable": ({ timestamp, problem, archive }) => messageParts("why.unreadable",
         { day: dayOf(timestamp), problem: plain(problem, 300), command: `replayhost info ${archive}` }),
     "requires": ({ requires }) => messageParts("why.requires", { names: requires.map(({ filename, sha256 }) =>
@@ -70,8 +73,18 @@ export function reasonBlocks(archive, explanation, names) {
             const sentence = sentences[reason.code](reason, archive.kind, explanation);
             const rows = rowsOf(archive, reason, explanation.offers.filter(({ why }) => why === reason.code), names);
             return make("div", { class: "reason", "data-code": reason.code },
-                make("p", {}, ...sentence), rows.length > 0 && make("ul", { class: "pages" }, ...rows), restOf(reason));
+                make("p", {}, ...sentence),
+                reason.code === "incomplete" && reason.archives.length > 0 && togetherOffers(archive, reason.archives, reason, names),
+                rows.length > 0 && make("ul", { class: "pages" }, ...rows), restOf(reason));
         });
+}
+
+/** The content that a capture lacks, as it names it. */
+function whatIsMissing({ url, storedURL, storedAt, isUnchanged }) {
+    if (isUnchanged && !storedAt) return [message("why.incomplete-earlier")];
+    const stored = urlText(storedURL ?? url);
+    const time = storedAt && (Number.isNaN(Date.parse(storedAt)) ? plain(storedAt, 40) : moment(storedAt));
+    return time ? messageParts("why.incomplete-of", { url: stored, time }) : [stored];
 }
 
 /**

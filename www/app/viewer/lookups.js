@@ -29,9 +29,13 @@ export function createLookups(archive) {
         return { capture, list: capture && await capturesOf(capture.url, capture.timestamp) };
     }
 
+    /** Returns the captures of a similar URL, with the URL that they stand for. */
+    const standIn = (list, similarTo) => list && { ...list, similarTo };
+
     return {
         capturesOf,
         nearest,
+        standIn,
 
         /**
          * Returns the captures of a typed URL.
@@ -43,7 +47,7 @@ export function createLookups(archive) {
         async typed(url, timestamp, exactly) {
             let list = await capturesOf(url, timestamp);
             if (!list.closest) list = await capturesOf(encodedURL(url), timestamp);
-            if (!list.closest && !exactly) list = (await nearest(url, timestamp)).list;
+            if (!list.closest && !exactly) list = standIn((await nearest(url, timestamp)).list, url);
             return list;
         },
 

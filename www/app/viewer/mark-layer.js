@@ -72,7 +72,7 @@ export function drawMarks(layer, places, marks, current) {
     }
     layer.replaceChildren(...(boxes.length > 0 ? [element("svg", { width: places.width, height: places.height },
         element("g", {}, ...boxes.map(({ mark, x, y, width, height }) => element("rect", {
-            class: mark === current ? "mark current" : "mark", x: x - margin, y: y - margin, width: width + margin * 2,
+            class: mark === current ? "word-mark current" : "word-mark", x: x - margin, y: y - margin, width: width + margin * 2,
             height: height + margin * 2, rx: 2,
         }))))] : []));
     return new Set(boxes.map(({ mark }) => mark));

@@ -24,7 +24,7 @@ const partCharacters = 256;
  * @param {() => void} focusPage
  */
 export function createMarkedWords(agent, stage, focusPage) {
-    const layer = make("div", { class: "marks", "aria-hidden": "true" });
+    const layer = make("div", { class: "word-marks", "aria-hidden": "true" });
     const label = make("span", { class: "marked-words", dir: "auto" });
     const status = make("span", { class: "marks-status" });
     const tool = (shape, key, action) => make("button", { type: "button", class: "tool", "aria-label": message(key), title: message(key),

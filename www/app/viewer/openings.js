@@ -1,5 +1,5 @@
 /** Opens the URLs that the user requests, and loads pages again. */
-import { completeURL, fragmentOf, isPDF, isWords, namesMethod, slashHint, withoutFragment } from "../core/captures.js";
+import { completeURL, fragmentOf, isPDF, isWords, namesMethod, similarHint, slashHint, withoutFragment } from "../core/captures.js";
 import { message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { searchURL } from "../core/routes.js";
@@ -67,7 +67,8 @@ export function createOpenings(viewer) {
             }
             const page = capture && pageOf(url, fragmentOf(url), capture, list);
             const position = traversed ? steps.position : undefined;
-            arrivals.expect({ url: capture?.url ?? url, page, hint: capture ? slashHint(url, capture.url) : "", position });
+            const hint = capture && !list.similarTo ? slashHint(url, capture.url) : similarHint(list);
+            arrivals.expect({ url: capture?.url ?? url, page, hint, position });
             const { framePage } = display.state;
             const isSame = page && arrivals.isFramePage(page);
             if (isSame && (before.name !== "page" || page.fragment !== framePage.fragment)) {

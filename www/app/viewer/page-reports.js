@@ -103,7 +103,7 @@ export function createPageReports(viewer) {
                 if (report.isCurrent() && sameDocument(url, reportedURL)) await viewer.fallbacks.showAbsence(url, list.closest, true);
                 return;
             }
-            if (!list.closest) list = found.list;
+            if (!list.closest) list = await wasLoadedFrom(report) ? lookups.standIn(found.list, url) : found.list;
         }
         // A newer report is checked next, unless reports arrive too fast.
         if (arrivals.waiting && arrivals.waiting.kind !== "move" && !arrivals.isSlow) return;
@@ -123,9 +123,17 @@ export function createPageReports(viewer) {
      */
     async function isAbsence({ url, timestamp }) {
         if (agent.mode !== "lookups") return false;
-        const opened = parseReplayURL((await agent.ask("look")).opened, archive);
-        if (!opened || sameDocument(opened.url, url)) return true;
-        return !(await lookups.nearest(opened.url, timestamp)).capture?.isReadable;
+        const opened = await openedURL();
+        if (!opened || sameDocument(opened, url)) return true;
+        return !(await lookups.nearest(opened, timestamp)).capture?.isReadable;
+    }
+
+    /** Returns the URL from which the document in the frame was loaded; `undefined` if that is unknown. */
+    const openedURL = async () => parseReplayURL((await agent.ask("look")).opened, archive)?.url;
+
+    /** Whether the document was loaded from the URL, and didn't only change its own URL to it. */
+    async function wasLoadedFrom({ kind, url }) {
+        return kind === "load" && sameDocument(await openedURL() ?? url, url);
     }
 
     /** Finds out why the engine shows nothing: no capture, an unreadable one, or no server. */

@@ -97,7 +97,7 @@ async function explain(archive, url, asked, timestamp, reasons, nearby) {
 
 /** The names of the other archives that a reason offers. */
 async function otherNames(archive, { reasons }) {
-    const others = reasons.filter(({ code }) => code === "other-archive").flatMap(({ archives }) => archives);
+    const others = reasons.filter(({ code }) => ["other-archive", "incomplete"].includes(code)).flatMap(({ archives }) => archives);
     const here = archive.kind === "archive" ? [archive] : archive.members;
     // Without the files, the titles are shown.
     return namesOf([...others.map(({ archive: id, title }) => ({ id, title })), ...here]).catch(() => new Map());

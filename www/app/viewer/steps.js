@@ -18,8 +18,9 @@ export function createSteps() {
 
     /** Returns the number of the viewer's entries before the current one. */
     function entriesBefore() {
-        if (history.state?.replayhost !== "page") return 0;
-        return (history.state.before ?? 0) + Math.max(0, history.length - length);
+        const { replayhost, before = 0 } = history.state ?? {};
+        // The first page may have added entries before the viewer's own.
+        return (replayhost === "page" ? before : 0) + Math.max(0, history.length - length);
     }
 
     return {
@@ -49,6 +50,22 @@ export function createSteps() {
             if (target < 0 || target > Math.max(latest, before)) return;
             moved += count;
             history.go(count);
+        },
+
+        /**
+         * Moves back for a page that the viewer has made no entry for yet, but only among the entries that the page added.
+         *
+         * @param {number} count
+         * @returns {boolean} whether it moves
+         */
+        goEarly(count) {
+            const isOwn = count < 0 && -count <= history.length - length;
+            if (isOwn) {
+                // The viewer's entry comes after those that are left.
+                length -= count;
+                history.go(count);
+            }
+            return isOwn;
         },
 
         /** @param {{x: number, y: number}} position the scroll position of this step's page, in CSS pixels */

@@ -9,10 +9,10 @@ import { createTimeChoice } from "./capture-times.js";
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @param {{onOpen: (typed: string) => void, onReload: () => void, onPrint: () => void}
+ * @param {{onOpen: (typed: string) => void, onReload: () => void, onPrint: () => void, onExport: () => void}
  *   & import("./capture-times.js").Listener} listener
  */
-export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list }) {
+export function createToolbar(archive, { onOpen, onReload, onPrint, onExport, onTime, list }) {
     const title = plain(archive.title) || archive.id;
     const button = (shape, label, action) => make("button", { type: "button", class: "tool", "aria-label": label,
         title: label, on: { click: action } }, icon(shape));
@@ -31,13 +31,15 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
             button("back", message("viewer.back"), () => history.back()),
             button("forward", message("viewer.forward"), () => history.forward()),
             button("reload", message("viewer.reload"), onReload),
-            button("print", message("viewer.print"), onPrint)),
+            button("print", message("viewer.print"), onPrint),
+            archive.kind === "archive" && button("save", message("viewer.export"), onExport)),
         form, when);
 
     /** The mark of the archive that has the capture. */
     function markOf({ url, request, timestamp, archive: member }) {
         const holder = archive.kind === "collection" ? archive.members.find(({ id }) => id === member) : archive;
-        return holder && trustMark(holder, { page: { url: request ?? url, timestamp }, isInList: true });
+        // A new archive is verified soon, which the toolbar doesn't follow.
+        return holder && holder.verification !== "not-verified" && trustMark(holder, { page: { url: request ?? url, timestamp } });
     }
 
     // The text in the URL field, its URL, and the key of the capture times.

@@ -35,7 +35,8 @@ const copySecondsMax = 20;
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {""|"lookups"|"ranges"} chosenMode the replay mode; empty for the default
- * @param {{onShown: () => void, onFailed: (error: Error) => void}} listener
+ * @param {{onShown: () => void, onFailed: (error: Error) => void, onExport: () => void}} listener `onExport`: the user asked for a
+ *   copy of the page
  */
 export function createViewer(archive, chosenMode, listener) {
     const { mode, hint } = replayMode(archive, chosenMode);
@@ -49,6 +50,7 @@ export function createViewer(archive, chosenMode, listener) {
         onOpen: (typed) => viewer.openings.openTyped(typed),
         onReload: () => viewer.openings.reload(),
         onPrint: () => requests.print(),
+        onExport: listener.onExport,
         onTime: (timestamp) => viewer.openings.openURL(viewer.display.state.page.url, timestamp),
         list: (part) => api.captures(archive, viewer.display.state.page.url, part),
     });
@@ -113,6 +115,12 @@ export function createViewer(archive, chosenMode, listener) {
         mark: marks.mark,
 
         shows: display.shows,
+
+        /** @returns {import("../core/api.js").Capture|null} the capture that is shown; `null` if none is */
+        get capture() {
+            const { name, page } = display.state;
+            return ["page", "file"].includes(name) && page ? page.capture : null;
+        },
 
         close() {
             attempts.begin();

@@ -1,0 +1,198 @@
+/// A file whose captures can be looked up.
+package protocol CaptureFile {
+    var wacz: WACZFile { get }
+}
+
+extension WACZFile: CaptureFile {
+    package var wacz: WACZFile { self }
+}
+
+/// Finds the payload of captures that have none of their own: in their file, else in the other files of the collection,
+/// else in the files that theirs requires.
+///
+/// Replay and verification use it alike. For use on one thread.
+package struct RevisitResolver<Source: CaptureFile> {
+    /// The record with a payload, and the capture that it belongs to.
+    package struct Payload {
+        package let content: RecordContent
+        package let source: Source
+        package let entry: CDXJEntry
+    }
+
+    /// The other files of the collection that may have captures of some URLs.
+    private let others: (_ source: Source, _ urls: [CaptureMatcher]) throws -> [Source]
+    /// The files that one requires, known by their SHA-256.
+    private let required: (_ source: Source) throws -> [Source]
+    private let check: CancellationCheck
+    /// The state before the last capture that only said that nothing had changed. Those of one URL follow each other.
+    private var lastState: (entry: CDXJEntry, state: Payload?)?
+
+    /// - Parameters:
+    ///   - others: Returns the other files of the collection that may have captures of some URLs, the best copies first.
+    ///   - required: Returns the files that one requires, known by their SHA-256.
+    package init(
+        _ check: CancellationCheck,
+        others: @escaping (_ source: Source, _ urls: [CaptureMatcher]) throws -> [Source] = { _, _ in [] },
+        required: @escaping (_ source: Source) throws -> [Source] = { _ in [] }
+    ) {
+        (self.check, self.others, self.required) = (check, others, required)
+    }
+
+    /// Returns the payload of a capture that has none of its own.
+    ///
+    /// A revisit with the profile `identical-payload-digest` (WARC 1.1 §6.7.2) repeats the capture in
+    /// `WARC-Refers-To-Target-URI` and `-Date` (§5.13, §5.14); without them, one of the same URL with the same digest. In a
+    /// required file a digest is mandatory, so that an archive can't read content from another one that it doesn't
+    /// already know. For `server-not-modified` (§6.7.3) and a captured 304, see `stateBefore`.
+    ///
+    /// - Parameters:
+    ///   - own: The content of the capture's own record.
+    ///   - entry: The capture.
+    /// - Returns: `nil` if it's in none of the files.
+    package mutating func payload(
+        of own: RecordContent, _ entry: CDXJEntry, in source: Source
+    ) throws -> Payload? {
+        if own.isNotModified {
+            let found = try stateBefore(own.record, entry, in: source)
+            if own.record.refersToDate == nil { lastState = (entry, found) }
+            return found
+        }
+        let urls = Self.urls(own.record, entry)
+        if let found = try payload(of: own.record, entry, urls, in: source, isOther: false) { return found }
+        for other in try others(source, urls.map(\.matcher)) {
+            if let found = try payload(of: own.record, entry, urls, in: other, isOther: false) { return found }
+        }
+        for other in try required(source) {
+            if let found = try payload(of: own.record, entry, urls, in: other, isOther: true) { return found }
+        }
+        return nil
+    }
+
+    // Unchanged ---------------------------------------------------------------------------------------------------
+
+    /// Finds what a client had when the server answered that nothing had changed: the newest success of the URL
+    /// before, never a later one. RFC 9110 §15.4.5: without the condition, the answer would have been 200.
+    ///
+    /// The digest says nothing, since it can be that of the empty body.
+    private mutating func stateBefore(_ record: WARCRecord, _ entry: CDXJEntry, in source: Source) throws -> Payload? {
+        guard let time = entry.captureTime,
+            let after = CaptureTimestamp(millisecondsSince1970: time.millisecondsSince1970 + 1)
+        else { return nil }
+        let matchers = [entry.url, record.refersToTargetURI].compactMap { $0 }.map { CaptureMatcher(url: $0) }
+        let sources = try [source] + others(source, matchers)
+        if let found = try referredState(record, upTo: time, among: sources) { return found }
+        var window = CaptureWindow(.before(after), limit: Self.statesMax)
+        for (number, source) in sources.enumerated() {
+            try source.wacz.addCaptures(matching: matchers[0], of: number, to: &window, check)
+        }
+        // None is later, so the best rank is the newest, and of one time, that with the spelling of the URL.
+        let states = window.items().items.reversed().compactMap { item in
+            matchers[0].rank(of: item.entry, for: time).map { ((source: sources[item.archive], entry: item.entry), $0) }
+        }
+        for (found, _) in states.sorted(by: { $0.1 < $1.1 }) where (found.entry.method ?? "GET") == "GET" {
+            try check.now()
+            guard found.entry.mayBeSuccess, found.source.wacz.isCapture(found.entry) else { continue }
+            if let lastState, lastState.entry == found.entry, found.entry != entry { return lastState.state }
+            let content = try found.source.wacz.content(of: found.entry, check)
+            guard content.hasSuccess else { continue }
+            guard content.record.isRevisit else {
+                return Payload(content: content, source: found.source, entry: found.entry)
+            }
+            return try payload(of: content, found.entry, in: found.source)
+        }
+        return nil
+    }
+
+    /// Returns the capture that a record names as the one that hasn't changed, if it's there and not a later one.
+    private func referredState(
+        _ record: WARCRecord, upTo latest: CaptureTimestamp, among sources: [Source]
+    ) throws -> Payload? {
+        guard let url = record.refersToTargetURI, let time = record.refersToTime, time <= latest else { return nil }
+        let matcher = CaptureMatcher(url: url)
+        let ranked = try sources.compactMap { source in
+            try source.wacz.closestCapture(matching: matcher, at: time, check) { other in
+                other.captureTime?.digits14 == time.digits14 && !other.isRevisit && other.mayBeSuccess
+            }.flatMap { entry in matcher.rank(of: entry, for: time).map { (source, entry, $0) } }
+        }
+        guard let (source, entry, _) = ranked.min(by: { $0.2 < $1.2 }) else { return nil }
+        let content = try source.wacz.content(of: entry, check)
+        return content.isState ? Payload(content: content, source: source, entry: entry) : nil
+    }
+
+    /// The number of captures to pass that also say that nothing has changed: daily ones of three years.
+    private static var statesMax: Int { 1100 }
+
+    // Identical ---------------------------------------------------------------------------------------------------
+
+    /// A URL under which a payload may be, and when.
+    private struct Place {
+        let url: String
+        let time: CaptureTimestamp?
+        let matcher: CaptureMatcher
+    }
+
+    /// Returns the URLs under which the payload may be, without duplicates. The first one is that of the capture that the
+    /// record names, if it does.
+    private static func urls(_ record: WARCRecord, _ entry: CDXJEntry) -> [Place] {
+        let time = record.refersToTime ?? entry.captureTime
+        let urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
+            .filter { $0.utf8.count <= Limits.standard.urlBytesMax }
+        return urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }
+            .map { Place(url: $0.element, time: time, matcher: CaptureMatcher(url: $0.element)) }
+    }
+
+    private func payload(
+        of record: WARCRecord, _ entry: CDXJEntry, _ urls: [Place], in source: Source, isOther: Bool
+    ) throws -> Payload? {
+        let digest = record.payloadDigest ?? entry.digest
+        for place in urls {
+            var tried: [CDXJEntry] = []
+            while tried.count < Self.candidatesMax {
+                let best = try source.wacz.closestCapture(matching: place.matcher, at: place.time, check) {
+                    // ArchiveWeb.page writes revisits of a `GET` for a `POST` with the same payload.
+                    !$0.isRevisit && WARCDigest.mayBeEqual($0.digest, digest) && !tried.contains($0)
+                        && (($0.method ?? "GET") == (entry.method ?? "GET") || WARCDigest.areEqual($0.digest, digest))
+                }
+                guard let best else { break }
+                tried.append(best)
+                let content = try source.wacz.content(of: best, check)
+                // An index may not mark a revisit as one.
+                guard !content.record.isRevisit else { continue }
+                let hasDigest = WARCDigest.areEqual(content.record.payloadDigest, digest)
+                let isRight =
+                    hasDigest
+                    || !isOther && (WARCDigest.areEqual(best.digest, digest) || Self.names(best, place, record))
+                if isRight { return Payload(content: content, source: source, entry: best) }
+            }
+        }
+        return nil
+    }
+
+    /// The number of captures of one URL to compare with a digest.
+    private static var candidatesMax: Int { 16 }
+
+    /// Returns whether a revisit names a capture, found for its URL: by that URL, its time, or both.
+    private static func names(_ found: CDXJEntry, _ place: Place, _ record: WARCRecord) -> Bool {
+        guard record.refersToDate != nil else { return record.refersToTargetURI == place.url }
+        guard (record.refersToTargetURI ?? place.url) == place.url else { return false }
+        return found.captureTime?.digits14 == record.refersToTime?.digits14
+    }
+}
+
+extension WARCDigest {
+    /// Whether two digests, as written, are of the same bytes.
+    package static func areEqual(_ one: String?, _ other: String?) -> Bool {
+        guard let one = one.flatMap({ WARCDigest($0) }), let other = other.flatMap({ WARCDigest($0) }) else {
+            return false
+        }
+        return one == other
+    }
+
+    /// Whether two digests can belong to the same bytes; `true` for unknown digests and different algorithms.
+    fileprivate static func mayBeEqual(_ one: String?, _ other: String?) -> Bool {
+        guard let one = one.flatMap({ WARCDigest($0) }), let other = other.flatMap({ WARCDigest($0) }),
+            one.algorithm == other.algorithm
+        else { return true }
+        return one == other
+    }
+}
