@@ -287,6 +287,25 @@ def test_many_archives_are_few_elements(host_with_sample, page, total):
     expect(last).to_be_in_viewport()
 
 
+def test_list_can_be_used_while_another_loads(tagged, page):
+    """The rows that are there keep the focus and their keys. Those that stay keep the focus afterwards too."""
+    page.goto(f"{tagged.home}#tag=coast")
+    expect(titles(page)).to_have_text(["South", "North"])
+    held = []
+    page.route(re.compile(r"/api/archives\?"), lambda route: held.append(route))
+    page.get_by_role("link", name="Remove filter: coast").click()
+    wait_until(lambda: held or page.wait_for_timeout(10), "the other list loads")
+    south, north = (page.get_by_role("link", name=name, exact=True) for name in ["South", "North"])
+    south.focus()
+    page.keyboard.press("End")
+    expect(north).to_be_focused()
+    held[0].continue_()
+    expect(titles(page)).to_have_text(["East", "South", "North"])
+    expect(north).to_be_focused()
+    page.keyboard.press("Home")
+    expect(page.get_by_role("link", name="East", exact=True)).to_be_focused()
+
+
 def test_library_that_cannot_be_read_is_tried_again(host_with_sample, browser):
     page = browser.page
     browser.allow("503")

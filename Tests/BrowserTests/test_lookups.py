@@ -272,6 +272,51 @@ def test_fuzzy_match_is_shown_with_its_own_url(odd_archive, page, mode):
     expect(hint).to_have_text(said("https://page.example/tide?_=5"))
 
 
+@pytest.fixture
+def sending_archive(host, tmp_path):
+    """A page that sends data by a script and by forms. Of one URL, one answer was captured; of another, two."""
+    def form(path, words):
+        return f'<form method=post action="{path}"><input type=hidden name=q value="{words}"><button>{path}</button></form>'
+
+    script = """<script>
+        const send = async (path, q) => {
+            const answer = await fetch(path, { method: "POST", body: new URLSearchParams({ q, nonce: Math.random() }) });
+            document.querySelector("#answer").textContent = path + " " + (answer.ok ? await answer.text() : answer.status);
+        };
+    </script><p id=answer></p>"""
+    captures = [("/", "", "<h1>Start</h1>" + script + form("/one", "seal") + form("/several", "seal")),
+        ("/one", "q=sea&nonce=1", "<h1>Sea</h1>"), ("/several", "q=sea&nonce=1", "<h1>Sea</h1>"),
+        ("/several", "q=shore&nonce=2", "<h1>Shore</h1>")]
+    host.add(write_captures(tmp_path / "sending.wacz", "Sending", [
+        ({"url": EXAMPLE + path, "form": data}, f"<!doctype html><title>{path}</title>{body}".encode()) for path, data, body in captures]))
+    return host
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_answer_to_other_data_is_shown_only_if_it_is_the_only_one(sending_archive, browser, mode):
+    """And then the viewer says so, for a script's request and for a form's."""
+    page = browser.page
+    browser.allow("404")
+    viewer = open_by(page, sending_archive, mode, "sending")
+    expect(viewer.read("h1")).to_have_text("Start")
+    hint = page.locator(".hint-bar")
+    said = "This page sent other data than when it was captured. It got the only answer that the archive has."
+    frame = viewer.archived_frame
+    frame.evaluate("send('/several', 'sea')")
+    expect(viewer.read("#answer")).to_have_text("/several 404")
+    expect(hint).to_be_hidden()
+    frame.evaluate("send('/one', 'sea')")
+    expect(viewer.read("#answer")).to_contain_text("Sea")
+    expect(hint).to_have_text(said)
+    viewer.read("button:text-is('/one')").click()
+    expect(viewer.read("h1")).to_have_text("Sea")
+    expect(hint).to_contain_text(said)
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(viewer.read("h1")).to_have_text("Start")
+    viewer.read("button:text-is('/several')").click()
+    expect(page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
+
+
 @pytest.mark.few("lookups")
 @pytest.mark.parametrize("mode", MODES)
 def test_documents_without_a_script_are_shown_with_their_url(odd_archive, page, mode):

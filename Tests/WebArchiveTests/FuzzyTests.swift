@@ -49,13 +49,13 @@ import Testing
     ])
     func rulesRecognizeEquivalentURLs(_ url: String, _ other: String, _ isSame: Bool) throws {
         let match = try #require(FuzzyMatch(url, rules: .standard))
-        #expect(((match.score(other) ?? 0) >= 1) == isSame)
+        #expect(((match.score(other)?.similarity ?? 0) >= 1) == isSame)
     }
 
     @Test func otherArgumentsAreComparedBySimilarity() throws {
         let match = try #require(FuzzyMatch("https://a.example/list?page=3&sort=up", rules: .standard))
         let scores = ["page=3&sort=down", "page=4&sort=up", "page=900&sort=up", "page=9&sort=down", "other=1"].map {
-            match.score("https://a.example/list?\($0)") ?? -1
+            match.score("https://a.example/list?\($0)")?.similarity ?? -1
         }
         #expect(scores[1] > scores[2] && scores[2] > scores[3] && scores[3] > scores[4])
         #expect(scores[0] > scores[3])
@@ -66,7 +66,7 @@ import Testing
         let match = try #require(
             FuzzyMatch("https://r1.googlevideo.com/videoplayback?id=7&itag=22&a=1&b=2", rules: .standard))
         let scores = try ["id=7&itag=22", "id=7&itag=18&a=1&b=2"].map {
-            try #require(match.score("https://r2.googlevideo.com/videoplayback?\($0)"))
+            try #require(match.score("https://r2.googlevideo.com/videoplayback?\($0)")).similarity
         }
         #expect(scores[0] > scores[1])
         #expect(match.score("https://r2.googlevideo.com/videoplayback?id=8&itag=22&a=1&b=2") == nil)
@@ -81,7 +81,7 @@ import Testing
             return "https://www.facebook.com/ajax/load?\(items.joined(separator: "&"))"
         }
         let match = try #require(FuzzyMatch(url(["a", "b", "c"]), rules: .standard))
-        let scores = try [["x", "a", "b", "c"], ["x", "a", "y", "z"]].map { try #require(match.score(url($0))) }
+        let scores = try [["x", "a", "b", "c"], ["x", "a", "y", "z"]].map { try #require(match.score(url($0))).similarity }
         #expect(scores[0] > scores[1])
     }
 
@@ -95,7 +95,9 @@ import Testing
         _ url: String, _ wacz: WACZFile, _ check: CancellationCheck = CancellationCheck()
     ) throws -> CDXJEntry? {
         let match = try #require(FuzzyMatch(url, rules: .standard))
-        return try wacz.fuzzyCapture(matching: match, at: nil, check)
+        var choice = FuzzyChoice(match, at: nil)
+        _ = try wacz.choose(&choice, check)
+        return choice.capture
     }
 
     @Test func damagedIndexIsReadCompletely() throws {

@@ -168,7 +168,7 @@ function runAgent(controlOrigin) {
     }
 
     navigator.serviceWorker?.addEventListener("message", ({ data }) => {
-        if (data?.replayhost === "file") tell(data);
+        if (["file", "similar"].includes(data?.replayhost)) tell(data);
     });
 
     const { read, reveal, stop } = createTextReader(tell, replayFrame);

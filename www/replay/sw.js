@@ -21,15 +21,21 @@
     // Types that browsers show in a frame. They save others as a file, without an event.
     const displayable = /^(?:text\/(?:html|plain|css|javascript|xml|xsl)|application\/(?:pdf|javascript|json|xml|[^;]+\+(?:xml|json))|image\/(?:png|jpeg|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)|(?:audio|video)\/(?:mp4|mpeg|mp3|ogg|webm|wav|x-wav|aac|flac))\s*(?:;|$)/i;
 
-    /** Tells the agent's page about a document that may never arrive. */
-    const reportFile = async ({ headers, status, type }, url) => {
-        const isDocument = ![204, 205].includes(status) && type !== "error"
-            && !isToSave(headers, url) && (headers.has("location") || displayable.test(headers.get("content-type") ?? ""));
-        if (isDocument) return;
+    const tellAgent = async (message) => {
         for (const client of await self.clients.matchAll({ type: "window", includeUncontrolled: true })) {
-            if (new URL(client.url).pathname === "/") client.postMessage({ replayhost: "file", url });
+            if (new URL(client.url).pathname === "/") client.postMessage(message);
         }
     };
+
+    /** Tells the agent's page about a document that may never arrive. */
+    const reportFile = ({ headers, status, type }, url) => {
+        const isDocument = ![204, 205].includes(status) && type !== "error"
+            && !isToSave(headers, url) && (headers.has("location") || displayable.test(headers.get("content-type") ?? ""));
+        if (!isDocument) tellAgent({ replayhost: "file", url });
+    };
+
+    /** Tells the agent's page that a request got the captured answer to other data. */
+    const reportSimilar = (mode) => tellAgent({ replayhost: "similar", isDocument: mode === "navigate" });
 
     const isAttachment = (headers) => /^\s*attachment/i.test(headers.get("content-disposition") ?? "");
 
@@ -54,6 +60,7 @@
         // Network errors and the server's redirects have no readable content.
         if (original.type === "error" || original.type === "opaqueredirect") return original;
         const { body, status, statusText } = original;
+        if (original.headers.has("x-replayhost-similar")) reportSimilar(mode);
         const target = original.headers.get("location");
         if (target !== null && new URL(target, url).origin !== location.origin) return Response.error();
         const isForScript = destination === "" && mode !== "navigate";
@@ -147,13 +154,34 @@
     };
 
     /**
-     * By ranges, makes the engine use the newest state before a captured 304, for which it would show nothing. The server
-     * does the same.
+     * By ranges, makes the engine use the newest state before a captured 304, for which it would show nothing, and the answer
+     * to other data only if it's the only one. The server does the same.
      */
     const correctLookups = async ({ start }) => {
         const { store } = await self.sw.collections.getColl(start.split("/")[1]) ?? {};
         if (!store?.lookupUrl || Object.hasOwn(store, "lookupUrl")) return;
-        const { lookupUrl } = store;
+        const { getResource, lookupUrl, lookupQueryPrefix } = store;
+        const similar = new Set();
+        store.getResource = async function (request, ...others) {
+            const found = await getResource.call(this, request, ...others);
+            // The engine's request has another mode, if it sends data.
+            if (similar.delete(request.url)) reportSimilar(request.request.mode);
+            return found;
+        };
+        store.lookupQueryPrefix = async function (url, ...others) {
+            const found = await lookupQueryPrefix.call(this, url, ...others);
+            const method = methodIn(url);
+            // The engine has a rule for these.
+            if (!found || !method || /\/youtubei\/v1\//.test(url)) return found;
+            const path = url.replace(/\?.*/s, "?");
+            const { store: resources } = this.db.transaction("resources", "readonly");
+            for await (const { value } of resources.iterate(IDBKeyRange.bound([path], [`${path}\uffff`]))) {
+                if (methodIn(value.url) === method && value.url !== found.url) return null;
+            }
+            if (methodIn(found.url) !== method) return null;
+            similar.add(url);
+            return found;
+        };
         store.lookupUrl = async function (url, ...others) {
             const found = await lookupUrl.call(this, url, ...others);
             if (found?.status !== 304) return found;
@@ -165,6 +193,9 @@
             return found;
         };
     };
+
+    /** Returns the method of a request with data, as indexes name it in a URL; empty for others. */
+    const methodIn = (url) => /[?&]__wb_method=([^&]*)/i.exec(url)?.[1].toUpperCase() ?? "";
 
     // The URLs of each chain of redirects, by the URL to which the last one leads.
     const chains = new Map();

@@ -156,6 +156,20 @@ extension Resolver {
         return ranked.min { $0.1 < $1.1 }?.0
     }
 
+    /// Returns the capture that stands for a URL that wasn't captured; see `FuzzyMatch`.
+    static func similarCapture<Source>(
+        _ match: FuzzyMatch, _ lookup: CaptureLookup, among sources: [Source],
+        opening open: (Source) throws -> IndexedArchive?
+    ) throws -> Found? {
+        var choice = FuzzyChoice(match, at: lookup.request.time)
+        var source: IndexedArchive?
+        for each in sources {
+            if let index = try open(each), try index.wacz.choose(&choice, lookup.check) { source = index }
+        }
+        guard let source, let entry = choice.capture else { return nil }
+        return (source, entry)
+    }
+
     /// Opens the capture closest in time that can be shown.
     ///
     /// Of equal captures, opens the best copy; see `CopyOrder`. Skips redirects from a URL to itself (index keys don't
@@ -174,12 +188,14 @@ extension Resolver {
         let copies = try closestCopies(lookup, in: archives)
         guard !copies.isEmpty else {
             guard allowsFuzzyMatch, let match = FuzzyMatch(request.url) else { return nil }
-            let chosen = try store.filters.archives(archives, mayHave: match.hashes)
-            let candidates = try chosen.bestCopiesFirst.compactMap {
-                try opened($0, amongSeveral: archives.count > 1)?.fuzzyCapture(matching: match, lookup)
+            let chosen = try store.filters.archives(archives, mayHave: match.hashes).bestCopiesFirst
+            let other = try Self.similarCapture(match, lookup, among: chosen) {
+                try opened($0, amongSeveral: archives.count > 1)
             }
-            guard let other = Self.best(of: candidates, for: lookup) else { return nil }
-            return try open(other.entry, in: other.index, collection: archives, lookup.check)
+            guard let other else { return nil }
+            var capture = try open(other.entry, in: other.index, collection: archives, lookup.check)
+            capture.isSimilar = true
+            return capture
         }
         return try openFirstThatAnswers(copies, lookup) { _ in archives }
     }
@@ -284,9 +300,5 @@ extension IndexedArchive {
         _ lookup: CaptureLookup, where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws -> CDXJEntry? {
         try wacz.closestCapture(matching: lookup.matcher, at: lookup.request.time, lookup.check, where: condition)
-    }
-
-    func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> Resolver.Found? {
-        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, lookup.check).map { (self, $0) }
     }
 }

@@ -18,6 +18,8 @@ package struct OpenCapture: Sendable {
     package let isNotModified: Bool
     /// Whether it was chosen instead of a closer revisit whose payload is missing.
     package internal(set) var isSubstitute = false
+    /// Whether the requested URL wasn't captured, and this is the capture of a similar one.
+    package internal(set) var isSimilar = false
 
     /// The capture that has the payload of a revisit.
     package struct PayloadCapture: Sendable, Hashable {

@@ -59,9 +59,7 @@ struct OtherQueries {
     /// Returns the capture that replay by lookups shows instead.
     private static func fuzzyMatch(_ url: String, _ explainer: Explainer) throws -> Resolver.Found? {
         guard let match = FuzzyMatch(url) else { return nil }
-        let lookup = explainer.lookup(url)
-        return try Resolver.best(
-            of: explainer.indexes.compactMap { try $0.fuzzyCapture(matching: match, lookup) }, for: lookup)
+        return try Resolver.similarCapture(match, explainer.lookup(url), among: explainer.indexes) { $0 }
     }
 }
 

@@ -97,8 +97,8 @@ enum CaptureFields {
     private static let notOwn = [
         "x-archive-identified-", "x-archive-orig-", "x-content-security-policy", "x-content-type-options",
         "x-dns-prefetch-control",
-        "x-frame-options", "x-orig-location", "x-orig-ts", "x-proxy-set-cookie", "x-redirect-status", "x-sourcemap",
-        "x-ua-compatible", "x-wabac-", "x-webkit-csp", "x-xss-protection",
+        "x-frame-options", "x-orig-location", "x-orig-ts", "x-proxy-set-cookie", "x-redirect-status",
+        "x-replayhost-", "x-sourcemap", "x-ua-compatible", "x-wabac-", "x-webkit-csp", "x-xss-protection",
     ]
 
     /// Whether archived scripts can read a field that isn't in `documents`.

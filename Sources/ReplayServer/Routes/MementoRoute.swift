@@ -79,6 +79,7 @@ struct MementoRoute: Sendable {
         // The engine resolves it against the capture's URL, and fails if that is a `urn:`, which has no path.
         if modifier != .engine || entry.url.lowercased().hasPrefix("http") { fields[.contentLocation] = address }
         if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
+        if capture.isSimilar, url.contains("__wb_method=") { fields[.similar] = "request" }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: call.request, blocking: site.blocking,
             client: call.client, scope: replayable.id, allowsReuse: allowsReuse(replayable)

@@ -48,13 +48,14 @@ package struct FuzzyMatch: Sendable {
         }
     }
 
-    /// Returns the similarity of a captured URL, 0 to 2, or `nil` if it can't be a substitute.
-    func score(_ other: String) -> Double? {
+    /// Returns how well a captured URL stands for this one, or `nil` if it can't be a substitute.
+    func score(_ other: String) -> Score? {
         if let path, SURT.folded(Self.withoutQuery(other)) != path { return nil }
         let others = Arguments(of: other)
         // Requests with different methods are never the same.
         guard arguments.method == others.method else { return nil }
-        guard let rule else { return arguments.similarity(others) }
+        let similar = Score(similarity: arguments.similarity(others), isGuess: namesOtherMethod)
+        guard let rule else { return similar }
         if rule.search != .path || !captured.isEmpty {
             let same = rule.match.groups(in: Array(other.utf8))
             guard let same, same.elementsEqual(captured, by: { $0.elementsEqual($1) }) else { return nil }
@@ -62,15 +63,27 @@ package struct FuzzyMatch: Sendable {
         if rule.search == .start {
             let bytes = Array(other.utf8)
             guard let start = rule.match.groups(in: bytes)?.first else { return nil }
-            return 1 + Arguments.similarity(rest, bytes[start.endIndex...])
+            return Score(similarity: 1 + Arguments.similarity(rest, bytes[start.endIndex...]))
         }
         if !rule.arguments.isEmpty {
             let choice = rule.arguments.firstIndex { $0.allSatisfy { arguments.first($0) == others.first($0) } }
-            return choice.map { Double(rule.arguments.count - $0) + arguments.similarity(others) }
+            return choice.map { Score(similarity: Double(rule.arguments.count - $0) + similar.similarity) }
         }
         let isSame = rule.ignore == nil || relevant == others.relevant(for: rule)
-        if isSame, rule.ignore != nil || rule.search != .path { return 1 + arguments.similarity(others) }
-        return arguments.similarity(others)
+        guard isSame, rule.ignore != nil || rule.search != .path else { return similar }
+        return Score(similarity: 1 + similar.similarity)
+    }
+
+    /// Whether the URL is of a request that sends data, such as `POST`.
+    private var namesOtherMethod: Bool { ![nil, "GET", "HEAD"].contains(arguments.method) }
+
+    /// How well a capture stands for a URL.
+    struct Score: Equatable {
+        /// 0 to 2; with rules that have several lists of arguments, more.
+        var similarity: Double
+        /// Whether no rule says that what differs doesn't matter, and the request sent data. The answer to other data can
+        /// be another answer, so it's used only if it's the only one.
+        var isGuess = false
     }
 
     static func withoutQuery(_ url: String) -> String {
@@ -169,42 +182,79 @@ extension FuzzyMatch {
     }
 }
 
-extension WACZFile {
-    /// Returns the best substitute for a URL that wasn't captured, by the rules of `fuzzy-rules.json`.
-    ///
-    /// Compares at most `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines.
-    ///
+/// The choice of a substitute among the captures of one archive, or of several that replay together.
+package struct FuzzyChoice {
+    fileprivate let match: FuzzyMatch
+    private let time: CaptureTimestamp?
+    fileprivate private(set) var best: (entry: CDXJEntry, score: FuzzyMatch.Score, time: CaptureTimestamp)?
+    /// The request of the best guess, and whether there is a guess with other data, or may be one.
+    private var guessed: String?
+    private var hasOtherGuesses = false
+
     /// - Parameter time: The time that decides between equally good captures; the latest wins if `nil`.
-    /// - Returns: The capture, or `nil` if there is no substitute.
-    /// - Throws: As `captures(ofURL:)` does; also `cancelled`.
-    package func fuzzyCapture(
-        matching match: FuzzyMatch, at time: CaptureTimestamp?, _ check: CancellationCheck
-    ) throws(WebArchiveError) -> CDXJEntry? {
-        try check.now()
-        return try reading(match.ranges, check) { (cursor) throws(WebArchiveError) in
-            try bestCapture(among: cursor, match, at: time)
+    package init(_ match: FuzzyMatch, at time: CaptureTimestamp?) {
+        (self.match, self.time) = (match, time)
+    }
+
+    /// The best substitute; `nil` if there is none, or if it would be a guess among several answers.
+    package var capture: CDXJEntry? {
+        guard let best, !(best.score.isGuess && hasOtherGuesses) else { return nil }
+        return best.entry
+    }
+
+    /// Takes a capture if it's better than those before.
+    fileprivate mutating func take(_ entry: CDXJEntry) {
+        guard let moment = entry.captureTime, entry.status != 304, var score = match.score(entry.requestURL) else { return }
+        if score.isGuess {
+            hasOtherGuesses = hasOtherGuesses || guessed.map { $0 != entry.requestURL } ?? false
+            guessed = entry.requestURL
+        }
+        // Prefers pages to redirects and errors.
+        if let status = entry.status, status >= 300 { score.similarity -= 0.5 }
+        guard let best, !isBetter(score, moment, than: best) else {
+            best = (entry, score, moment)
+            return
         }
     }
 
-    private func bestCapture(
-        among cursor: CaptureCursor, _ match: FuzzyMatch, at time: CaptureTimestamp?
-    ) throws(WebArchiveError) -> CDXJEntry? {
-        var best: (entry: CDXJEntry, score: Double, time: CaptureTimestamp)?
-        var count = 0
-        while count < limits.fuzzyCandidatesMax, cursor.bytesRead < limits.fuzzyCandidateBytesMax,
-            let entry = try cursor.next()
-        {
-            count += 1
-            guard let moment = entry.captureTime, entry.status != 304, var score = match.score(entry.requestURL) else {
-                continue
+    private func isBetter(
+        _ score: FuzzyMatch.Score, _ moment: CaptureTimestamp,
+        than best: (entry: CDXJEntry, score: FuzzyMatch.Score, time: CaptureTimestamp)
+    ) -> Bool {
+        guard score.isGuess == best.score.isGuess else { return best.score.isGuess }
+        guard score.similarity == best.score.similarity else { return score.similarity > best.score.similarity }
+        return moment.isBetter(than: best.time, for: time)
+    }
+
+    /// Notes that not all captures were compared.
+    fileprivate mutating func stopEarly() { hasOtherGuesses = true }
+}
+
+extension WACZFile {
+    /// Compares captures with a URL that wasn't captured, by the rules of `fuzzy-rules.json`.
+    ///
+    /// Compares at most `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines.
+    ///
+    /// - Returns: Whether a capture of this archive is better than those chosen before.
+    /// - Throws: As `captures(ofURL:)` does; also `cancelled`.
+    package func choose(
+        _ choice: inout FuzzyChoice, _ check: CancellationCheck
+    ) throws(WebArchiveError) -> Bool {
+        try check.now()
+        let before = choice
+        choice = try reading(before.match.ranges, check) { (cursor) throws(WebArchiveError) in
+            var choice = before
+            var count = 0
+            while let entry = try cursor.next() {
+                guard count < limits.fuzzyCandidatesMax, cursor.bytesRead < limits.fuzzyCandidateBytesMax else {
+                    choice.stopEarly()
+                    break
+                }
+                count += 1
+                choice.take(entry)
             }
-            // Prefers pages to redirects and errors.
-            if let status = entry.status, status >= 300 { score -= 0.5 }
-            let isBetter = best.map { kept in
-                score > kept.score || score == kept.score && moment.isBetter(than: kept.time, for: time)
-            }
-            if isBetter ?? true { best = (entry, score, moment) }
+            return choice
         }
-        return best?.entry
+        return choice.best?.entry != before.best?.entry
     }
 }

@@ -433,6 +433,7 @@ struct CaptureTests {
         let post = Record("http://a.example/find", "found").with {
             $0.key = "example,a)/find?__wb_method=post&q=sea%20shore"
             $0.index += ",\"method\":\"POST\",\"requestBody\":\"q=sea shore\""
+            $0.head += "\r\nX-Replayhost-Similar: request"
         }
         try await withCaptures([post]) { server in
             let path = "/c/crawl/2024ir_/http://a.example/find"
@@ -443,6 +444,10 @@ struct CaptureTests {
             // As the engine asks.
             #expect(try await server.ask("GET", "\(path)?__wb_method=POST&q=sea+shore").text == "found")
             #expect(try await server.ask("GET", path).status == 404)
+            let own = try await server.ask("GET", "\(path)?__wb_method=POST&q=sea+shore")
+            #expect(own["x-replayhost-similar"] == nil, "not even if the archive says so")
+            let other = try await server.ask("GET", "\(path)?__wb_method=POST&q=seal")
+            #expect(other.text == "found" && other["x-replayhost-similar"] == "request")
             #expect(try await server.ask("DELETE", path).status == 405)
             #expect(try await server.ask("DELETE", path, host: server.host(of: "crawl")).status == 404)
         }

@@ -26,6 +26,7 @@ export function windowedList({ label, load, render, shape, blockSize = 100, keyO
     let isWhole = false;
     let abort = new AbortController();
     let frame = 0;
+    let replacing = null;
     // The row that gets the focus once it has loaded.
     let awaited = -1;
     let moves = null;
@@ -62,7 +63,7 @@ export function windowedList({ label, load, render, shape, blockSize = 100, keyO
         arrange(element, indexes.map((index) => rows.get(index).place));
         // The item with the focus was removed. The next one gets it.
         if (focused && !focused[1].place.isConnected && total > 0) focusRow(Math.min(focused[0], total - 1), control);
-        for (let block = Math.floor(from * now.columns / blockSize); block * blockSize < to * now.columns; block += 1) read(block);
+        for (let block = Math.floor(from * now.columns / blockSize); !replacing && block * blockSize < to * now.columns; block += 1) read(block);
         setTabStop();
     }
 
@@ -148,6 +149,23 @@ export function windowedList({ label, load, render, shape, blockSize = 100, keyO
         onLoad?.({ total, error });
     }
 
+    /** Loads other items. Until they are there, the rows stay, can be used, and keep the focus. Returns whether they are shown. */
+    async function replace(signal) {
+        let first = null;
+        let error = null;
+        try {
+            first = await load(0, blockSize, signal);
+        } catch (failure) {
+            error = failure;
+        }
+        if (signal.aborted) return false;
+        replacing = null;
+        [blocks, total, active, isWhole] = [new Map(first ? [[0, { items: first.items }]] : []), first?.total ?? 0, 0, false];
+        onLoad?.({ total, error });
+        show();
+        return true;
+    }
+
     const schedule = () => {
         frame ||= requestAnimationFrame(show);
     };
@@ -220,13 +238,12 @@ export function windowedList({ label, load, render, shape, blockSize = 100, keyO
         async load(top = 0) {
             abort.abort();
             abort = new AbortController();
-            [blocks, rows, total, active, isWhole] = [new Map(), new Map(), 0, 0, false];
-            await read(0);
-            show();
-            if (top > 0) scrollTo(0, top);
+            replacing = replace(abort.signal);
+            if (await replacing && top > 0) scrollTo(0, top);
         },
 
         async refresh() {
+            await replacing;
             for (const block of blocks.values()) block.isStale = true;
             const first = [...rows.keys()].sort((one, other) => one - other)[0] ?? 0;
             await read(Math.floor(first / blockSize));
@@ -237,6 +254,7 @@ export function windowedList({ label, load, render, shape, blockSize = 100, keyO
 
         /** Puts all rows into the document, for the browser's own search and for printing. */
         async showAll() {
+            await replacing;
             isWhole = true;
             for (let block = 0; block * blockSize < total; block += 1) await read(block);
             show();

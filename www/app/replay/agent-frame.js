@@ -31,13 +31,14 @@ class AgentFailure extends Error {
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {""|"lookups"|"ranges"} chosenMode the replay mode; empty for the default
  * @param {{onProgress: (text: string) => void, onRestored: () => void, onTitle: (title: string) => void,
- *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void, onReloadRefused: () => void}}
- *   listener `onTitle`: the page's title changed; `onFile`: a frame requested a URL that may not be a document; `onScroll`:
+ *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void, onReloadRefused: () => void,
+ *   onSimilar: (isDocument: boolean) => void}} listener
+ *   `onTitle`: the page's title changed; `onFile`: a frame requested a URL that may not be a document; `onScroll`:
  *   the scroll position of the page, in CSS pixels; `onReloadRefused`: the frame shows a document of the browser, such as
- *   an error, which can't be reloaded. All values are untrusted.
+ *   an error, which can't be reloaded; `onSimilar`: a request got the captured answer to other data. All values are untrusted.
  */
 export function createAgentFrame(archive, chosenMode, listener) {
-    const { onProgress, onRestored, onTitle, onFile, onScroll, onReloadRefused } = listener;
+    const { onProgress, onRestored, onTitle, onFile, onScroll, onReloadRefused, onSimilar } = listener;
     const origin = new URL(archive.replayOrigin).origin;
     const address = `${origin}/${chosenMode ? `?replay=${chosenMode}` : ""}`;
     const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: message("viewer.engine-frame"), tabindex: "-1",
@@ -104,6 +105,7 @@ export function createAgentFrame(archive, chosenMode, listener) {
         title: ({ title }) => onTitle(String(title)),
         scroll: ({ x, y }) => onScroll({ x: Number(x) || 0, y: Number(y) || 0 }),
         file: ({ url }) => onFile(String(url)),
+        similar: ({ isDocument }) => onSimilar(isDocument === true),
         "reload-refused": () => onReloadRefused(),
     };
 

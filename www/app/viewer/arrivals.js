@@ -21,11 +21,18 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     // How far the arriving page has moved in the browser's history.
     let movesLater = 0;
     let wasRestored = false;
+    // Whether the arriving page is the captured answer to other data, or got one.
+    let hasSimilarAnswer = false;
 
     const isFramePage = ({ capture }) => {
         const { framePage } = display.state;
         return framePage?.capture.url === capture.url && framePage.capture.timestamp === capture.timestamp;
     };
+
+    const hintOf = ({ capture, list }, isSimilar, expectedHint) => [captureNote(capture), similarHint(list),
+        isSimilar && message("viewer.similar-answer"), expectedHint].filter(Boolean).join(" ");
+
+    const isConfirmed = ({ name, page }) => name === "page" && sameDocument(pageReports.url, page?.reportedURL ?? "");
 
     /** Moves in the browser's history if the page asked for it while it was arriving. */
     function moveNow() {
@@ -39,6 +46,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         /** A URL was requested. */
         begin() {
             movesLater = 0;
+            hasSimilarAnswer = false;
         },
 
         /** The URL was found, and the frame is navigated next. */
@@ -50,6 +58,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         leave() {
             if (display.state.name !== "opening") expected = noExpectation;
             movesLater = 0;
+            hasSimilarAnswer = false;
             pageReports.expect();
             display.go("leave");
         },
@@ -74,7 +83,8 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             // A page can report its URL again after it was loaded. The hint stays.
             const isRepeated = report.kind === "move" && display.state.name === "page" && isFramePage(page);
             if (!wasRestored && (isExpected || !isRepeated)) {
-                showHint([captureNote(capture), similarHint(page.list), isExpected && expected.hint].filter(Boolean).join(" "));
+                showHint(hintOf(page, hasSimilarAnswer, isExpected && expected.hint));
+                hasSimilarAnswer = false;
             }
             const position = isExpected ? expected.position : undefined;
             if (isExpected) expected = noExpectation;
@@ -117,10 +127,16 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
         /** Shows a hint of the page. When the page isn't confirmed yet, the hint appears with it. */
         showHint(text, copied = "") {
-            const { name, page, panel } = display.state;
-            const isConfirmed = name === "page" && sameDocument(pageReports.url, page?.reportedURL ?? "");
-            if (!isConfirmed) expected = { ...expected, url: pageReports.url, hint: `${text} ${copied}`.trim() };
-            if (!panel) showHint(text, copied);
+            const { state } = display;
+            if (!isConfirmed(state)) expected = { ...expected, url: pageReports.url, hint: `${text} ${copied}`.trim() };
+            if (!state.panel) showHint(text, copied);
+        },
+
+        /** A request got the captured answer to other data. `isDocument`: the answer arrives as a page. */
+        noteSimilarAnswer(isDocument) {
+            const { state } = display;
+            if (isDocument || !isConfirmed(state)) hasSimilarAnswer = true;
+            else if (!state.panel) showHint(hintOf(state.page, true));
         },
 
         /** The engine was set up again. */

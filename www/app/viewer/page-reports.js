@@ -11,9 +11,10 @@ import { parseReplayURL } from "../replay/replay-frame.js";
 
 const settleMilliseconds = 250;
 
-// Titles of the documents that the server sends instead of a missing or unreadable capture.
+// Titles of the documents that the server, or the engine by ranges, sends instead of a missing or unreadable capture.
 const serverTitles = ["viewer.server-missing", "viewer.server-unreadable"];
-const isServerTitle = (title) => serverTitles.some((key) => message(key) === title);
+const engineTitle = "Archived Page Not Found";
+const isServerTitle = (title) => title === engineTitle || serverTitles.some((key) => message(key) === title);
 // The server's error codes for unavailable files.
 const unavailableCodes = ["archive-unavailable", "archive-changed"];
 

@@ -60,6 +60,7 @@ export function createViewer(archive, chosenMode, listener) {
         onFile: (href) => viewer.pageReports.checkFile(href),
         onTitle: (title) => viewer.pageReports.receive({ kind: "title", title }),
         onScroll: (position) => viewer.display.keepPosition(position),
+        onSimilar: (isDocument) => viewer.arrivals.noteSimilarAnswer(isDocument),
         onReloadRefused: () => viewer.openings.navigateAgain(),
     });
     viewer.frame = createReplayFrame(archive, {

@@ -205,6 +205,7 @@ addMessages({
     "verdict.signed-time": "{time}, as the signer says",
     "verdict.stamp": "{known, select, no {Unknown time} other {{time}}}, by {named, select, no {an unknown authority} other {{authority}}}, {outcome, select, valid {valid} untrusted {not trusted} invalid {invalid} other {unreadable}}",
     "viewer.form-answer": "This is the answer to a form.",
+    "viewer.similar-answer": "This page sent other data than when it was captured. It got the only answer that the archive has.",
     "viewer.similar-url": "This URL wasn't captured: {url}. A capture of a similar URL is shown.",
     "viewer.site-answered": "The site answered {status}.",
     "viewer.with-slash": "Showing {url} (the archive has it with a slash).",
