@@ -81,7 +81,9 @@ import Testing
             return "https://www.facebook.com/ajax/load?\(items.joined(separator: "&"))"
         }
         let match = try #require(FuzzyMatch(url(["a", "b", "c"]), rules: .standard))
-        let scores = try [["x", "a", "b", "c"], ["x", "a", "y", "z"]].map { try #require(match.score(url($0))).similarity }
+        let scores = try [["x", "a", "b", "c"], ["x", "a", "y", "z"]].map {
+            try #require(match.score(url($0))).similarity
+        }
         #expect(scores[0] > scores[1])
     }
 

@@ -96,6 +96,23 @@ struct SegmentedRecordsTests {
         #expect(try body(wacz) == Self.body)
     }
 
+    /// Anyone can write the field that names what was joined.
+    @Test(arguments: ["another URL", "other bytes"]) func otherRecordsDoNotHideSegments(_ form: String) throws {
+        var other = Record(
+            url: form == "another URL" ? "http://example.org/other" : Self.url, block: Self.head + "XXXXXXXXX")
+        other.extra = [
+            "Replayhost-Joined-Segments-Of: <urn:test:1>", "WARC-Record-ID: <urn:test:9>",
+            "WARC-Date: 2001-01-01T00:00:00Z",
+            "WARC-Block-Digest: sha256:\(String(repeating: "00", count: 32))",
+        ]
+        let (wacz, result) = try packed([Self.bytes(Self.segments() + [other])])
+        #expect(result.sourceFindings.map(\.code).contains("warc-segments-joined"))
+        let bodies = try wacz.captures(ofURL: Self.url).map {
+            String(decoding: try RecordContent(wacz.record(of: $0)).openBody().readAll(limit: 1000), as: UTF8.self)
+        }
+        #expect(bodies.contains(Self.body))
+    }
+
     @Test(arguments: [
         ([0, 1, 2], "Only the first segment of a capture"), ([0, 1, 3], "Only the first of 3 segments of a capture"),
         ([0, 1], "Only the first segment of a capture"), ([0, 1, 1, 3], "Only the first of 3 segments of a capture"),

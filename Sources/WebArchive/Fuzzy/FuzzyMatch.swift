@@ -204,7 +204,9 @@ package struct FuzzyChoice {
 
     /// Takes a capture if it's better than those before.
     fileprivate mutating func take(_ entry: CDXJEntry) {
-        guard let moment = entry.captureTime, entry.status != 304, var score = match.score(entry.requestURL) else { return }
+        guard let moment = entry.captureTime, entry.status != 304, var score = match.score(entry.requestURL) else {
+            return
+        }
         if score.isGuess {
             hasOtherGuesses = hasOtherGuesses || guessed.map { $0 != entry.requestURL } ?? false
             guessed = entry.requestURL

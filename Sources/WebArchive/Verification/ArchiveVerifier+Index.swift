@@ -192,8 +192,6 @@ extension ArchiveVerifier {
                 urls: [entry.url])
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             now.result.revisits.failed += 1
-            // What makes it unreadable is an issue already.
-            guard !now.problems.hasUnreadable else { return }
             now.log.add(
                 .error, "revisit-unreadable",
                 "The content of \(entry.url.prefix(500)) is stored with another capture, and can't be read: "

@@ -73,9 +73,6 @@ struct FileProblems: Sendable, Hashable, Codable {
         return true
     }
 
-    /// Whether a record can't be read.
-    var hasUnreadable: Bool { !parts.isEmpty }
-
     private func part(offset: UInt64, in file: String) -> Int? {
         guard let places = parts[file] else { return nil }
         let next = places.partition { records[$0].start > offset }

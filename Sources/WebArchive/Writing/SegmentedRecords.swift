@@ -30,8 +30,8 @@ struct SegmentedRecords {
         /// The index entry of the first segment.
         var entry: CDXJEntry?
         var request: Segment?
-        /// Whether another record has the whole block.
-        var isJoined = false
+        /// The digests of the blocks of records that claim to be this one, joined. Anyone can write such a claim.
+        var claims: [WARCDigest] = []
 
         /// The segments in order, if all are there and have the length that they should have.
         var whole: [Segment]? {
@@ -72,7 +72,7 @@ struct SegmentedRecords {
             segmentCount < Self.segmentsMax
         {
             segmentCount += 1
-            parts[first, default: Parts()].isJoined = true
+            parts[first, default: Parts()].claims += record.blockDigest.flatMap { WARCDigest($0) }.map { [$0] } ?? []
         }
         guard let number = record.segmentNumber,
             let id = record.headers[number == 1 ? "WARC-Record-ID" : "WARC-Segment-Origin-ID"],
@@ -120,7 +120,7 @@ struct SegmentedRecords {
         var result = Result(log: noFindings, sourceLog: noFindings)
         var output: (file: TemporaryFile, writer: WARCWriter)?
         for parts in parts.values.sorted(by: Self.precedes) {
-            guard let entry = parts.entry, !parts.isJoined else { continue }
+            guard let entry = parts.entry else { continue }
             try progress()
             guard let whole = parts.whole else {
                 result.entries.append(entry)
@@ -133,7 +133,9 @@ struct SegmentedRecords {
             }
             guard let writer = output?.writer else { continue }
             do {
-                try Self.write(whole, parts.request, to: writer, folder: folder)
+                let block = try Self.block(of: whole, in: folder)
+                guard !parts.claims.contains(block.digest) else { continue }
+                try Self.write(block, of: whole[0], parts.request, to: writer)
                 result.sourceLog.add(
                     .notice, "warc-segments-joined",
                     "A capture is stored in \(whole.count) segments, which were joined: \(entry.url.prefix(300))",
@@ -162,9 +164,10 @@ struct SegmentedRecords {
             urls: [entry.url])
     }
 
-    private static func write(
-        _ segments: [Segment], _ request: Segment?, to writer: WARCWriter, folder: String
-    ) throws {
+    /// Returns the blocks of segments as one, and its SHA-256.
+    private static func block(
+        of segments: [Segment], in folder: String
+    ) throws -> (bytes: any ByteSource, digest: WARCDigest) {
         let block = try TemporaryFile(in: folder)
         var hasher = DigestHasher(.sha256)
         for segment in segments {
@@ -174,9 +177,15 @@ struct SegmentedRecords {
                 try block.output.write(bytes)
             }
         }
-        let first = try segments[0].reader.record(at: segments[0].offset, length: segments[0].length)
-        let whole = try block.finish(name: first.file)
-        try writer.write(header(of: first, length: whole.size, digest: hasher.digest), SourceStream(whole))
+        return (try block.finish(name: "segments"), hasher.digest)
+    }
+
+    private static func write(
+        _ block: (bytes: any ByteSource, digest: WARCDigest), of segment: Segment, _ request: Segment?,
+        to writer: WARCWriter
+    ) throws {
+        let first = try segment.reader.record(at: segment.offset, length: segment.length)
+        try writer.write(header(of: first, length: block.bytes.size, digest: block.digest), SourceStream(block.bytes))
         guard let request else { return }
         let record = try request.reader.record(at: request.offset, length: request.length)
         let fields = record.headers.fields.map { ($0.name, $0.value) }

@@ -146,6 +146,20 @@ struct RightCaptureTests {
         #expect(try answer("20200601000000", in: [one, other])?.first == "named")
     }
 
+    /// The damage is an issue of its own. This one names the capture that can't be shown either.
+    @Test func contentThatCannotBeReadIsAnIssueOfTheRevisit() throws {
+        let first = state("v1", "20200101000000")
+        let names = ["WARC-Refers-To-Target-URI: \(url)", "WARC-Refers-To-Date: 2020-01-01T00:00:00Z"]
+        var bytes = RecordedArchive([first, unchanged("20200601000000", fields: names)]).bytes()
+        let member = try #require(bytes.firstRange(of: GeneratedArchive.gzip(first.bytes())))
+        bytes[member.lowerBound + 12] ^= 0x55
+        let archive = try test.store.importFile(at: test.folder.write(bytes, to: "crawl.wacz")).archive
+        let report = try #require(try test.store.verifications.verify(archive, trust: nil) { _ in })
+        let errors = report.result.findings.filter { $0.severity == .error }
+        #expect(Set(errors.map(\.code)) == ["crc-differs", "revisit-unreadable"])
+        #expect(errors.first { $0.code == "revisit-unreadable" }?.urls == [url])
+    }
+
     /// Returns what a verification of the archive misses, which is what one of the file alone misses.
     private func missing(in archive: Archive) throws -> [MissingPayload] {
         let report = try #require(try test.store.verifications.verify(archive, trust: nil) { _ in })

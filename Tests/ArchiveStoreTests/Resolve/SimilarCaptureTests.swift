@@ -16,7 +16,9 @@ struct SimilarCaptureTests {
         try test.store.importFile(at: test.folder.write(RecordedArchive(records).bytes(), to: "\(name).wacz")).archive
     }
 
-    private func post(_ data: String, _ answer: String, timestamp: String = "20240101000000", path: String = "find") -> Record {
+    private func post(
+        _ data: String, _ answer: String, timestamp: String = "20240101000000", path: String = "find"
+    ) -> Record {
         Record("http://a.example/\(path)", answer, timestamp: timestamp).with {
             $0.key = "example,a)/\(path)?__wb_method=post&\(data)"
             $0.index += ",\"method\":\"POST\",\"requestBody\":\"\(data)\""
@@ -46,13 +48,17 @@ struct SimilarCaptureTests {
     }
 
     @Test func amongSeveralAnswersNoneStandsForOtherData() throws {
-        let archive = try add([post("q=sea&nonce=1", "sea"), post("q=shore&nonce=2", "shore"), Record("http://a.example/find", "form")])
+        let archive = try add([
+            post("q=sea&nonce=1", "sea"), post("q=shore&nonce=2", "shore"), Record("http://a.example/find", "form"),
+        ])
         #expect(try posted("q=sea&nonce=1", in: [archive]) == ["sea", "exact"])
         for data in ["q=sea&nonce=3", "q=shore&nonce=3", "nonce=1"] { #expect(try posted(data, in: [archive]) == nil) }
     }
 
     @Test func answersOfAllArchivesCount() throws {
-        let (one, other) = (try add([post("q=sea", "sea")], as: "one"), try add([post("q=shore", "shore")], as: "other"))
+        let (one, other) = (
+            try add([post("q=sea", "sea")], as: "one"), try add([post("q=shore", "shore")], as: "other")
+        )
         let copy = try add([post("q=sea", "sea", timestamp: "20230101000000")], as: "copy")
         #expect(try posted("q=seal", in: [one]) == ["sea", "similar"])
         #expect(try posted("q=seal", in: [one, copy]) == ["sea", "similar"])
@@ -68,8 +74,10 @@ struct SimilarCaptureTests {
 
     /// The most similar one, also if another archive has a later capture.
     @Test func bestOfSeveralArchivesIsChosen() throws {
-        let one = try add([Record("http://a.example/list?page=2&sort=up", "second page", timestamp: "20230101000000")], as: "one")
-        let other = try add([Record("http://a.example/list?page=9&sort=down", "last page", timestamp: "20240101000000")], as: "other")
+        let one = try add(
+            [Record("http://a.example/list?page=2&sort=up", "second page", timestamp: "20230101000000")], as: "one")
+        let other = try add(
+            [Record("http://a.example/list?page=9&sort=down", "last page", timestamp: "20240101000000")], as: "other")
         for archives in [[one, other], [other, one]] {
             #expect(try answer(to: "page=2&sort=up&x=1", path: "list", in: archives) == ["second page", "similar"])
         }
