@@ -69,7 +69,7 @@ def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
     add_verified(host, FIXTURES / "damaged" / "index-past-the-end.wacz")
     sheet = open_report(host, page, "index-past-the-end")
     affected = sheet.get_by_role("region", name="What is affected")
-    expect(sheet.get_by_role("region", name="In short")).to_contain_text("What could be checked matches its hashes, but some captures can't be shown.")
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text("The files that have a hash match it, but some captures can't be shown, or only in part.")
     expect(affected.locator(".url").first).to_contain_text("leaf.example")
     assert ".." not in sheet.inner_text().replace("…", "")
 

@@ -55,7 +55,7 @@ def test_archive_is_verified_again(host, page):
     expect(section(page).get_by_role("button", name="Verify again")).to_be_visible()
     damage(host)
     section(page).get_by_role("button", name="Verify again").click()
-    expect(section(page)).to_contain_text("This file was damaged or changed after it was made: 1 error.")
+    expect(section(page)).to_contain_text("Something in this file doesn't match its hash or is missing: 1 error.")
     expect(section(page)).to_contain_text("Changed since the verification of")
     section(page).get_by_role("button", name="1 error").click()
     expect(page.get_by_role("heading", name="Issues found in this file")).to_be_focused()
@@ -128,7 +128,7 @@ def test_second_verification_starts_while_the_first_result_is_read(host, page):
         result.continue_()
     page.unroute("**/api/archives/sample")
     order.continue_()
-    expect(section(page)).to_contain_text("This file was damaged or changed")
+    expect(section(page)).to_contain_text("Something in this file doesn't match its hash")
 
 
 def test_older_list_of_jobs_does_not_end_a_verification(host, page):
@@ -151,7 +151,7 @@ def test_older_list_of_jobs_does_not_end_a_verification(host, page):
     page.unroute("**/api/jobs")
     assert page.evaluate("() => fetch('/api/jobs').then((response) => response.status)") == 200
     host.change("POST", "/api/archives/sample/verify")
-    expect(section(page)).to_contain_text("This file was damaged or changed")
+    expect(section(page)).to_contain_text("Something in this file doesn't match its hash")
     expect(button).to_have_attribute("aria-disabled", "false")
 
 

@@ -187,6 +187,64 @@ struct ZIPDirectoryTests {
         #expect(code { _ = try zip.contents(of: zip.entries[0], limit: 2) } == .tooLarge)
     }
 
+    private static func littleEndian(_ value: Int, size: Int) -> [UInt8] {
+        (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    /// A record that one reader skips, and another one uses with a directory of its own: in the comment of the true one, with
+    /// each field wrong. What isn't refused may be an attack.
+    @Test(arguments: [
+        [0, 0, 4, 4, 200, 10, 7], [1, 0, 4, 4, 200, 10, 0], [0, 1, 4, 4, 200, 10, 0], [0, 0, 3, 4, 200, 10, 0],
+        [0, 0, 3, 3, 200, 10, 0], [0, 0, 4, 4, 0x00FF_FFFF, 10, 0], [0, 0, 4, 4, 200, 0x00FF_FFFF, 0],
+        [0, 0, 0, 0, 0, 0, 0],
+        [9, 9, 9, 9, 9, 9, 9],
+    ])
+    func secondEndRecordMayBeAnAttack(fields: [Int]) throws {
+        let sizes = [2, 2, 2, 2, 4, 4, 2]
+        let signature: [UInt8] = [0x50, 0x4B, 5, 6]
+        let rival = zip(fields, sizes).reduce(into: signature) { $0 += Self.littleEndian($1.0, size: $1.1) }
+        var builder = ZIPBuilder(ArchiveBuilder.entries())
+        for change in [{ (builder: inout ZIPBuilder) in builder.comment = rival }, { $0.trailing = rival }] {
+            builder = ZIPBuilder(ArchiveBuilder.entries())
+            change(&builder)
+            do throws(WebArchiveError) {
+                let wacz = try ArchiveBuilder.open(builder.bytes())
+                #expect(wacz.openFindings.contains { $0.code == "zip-readers-disagree" })
+                #expect(try wacz.simplifiedDirectory() != nil, "the engine gets the directory that was read")
+            } catch {
+                #expect([.corruptZIP, .noArchiveData, .unsupported].contains(error.code))
+            }
+        }
+    }
+
+    /// Other readers go back to a record whose comment ends with the file.
+    @Test func earlierEndRecordBehindTheComment() throws {
+        let honest = ZIPBuilder(ArchiveBuilder.entries()).bytes()
+        let end = honest.count - 22
+        var rival = Array(honest[end...])
+        // The comment is what follows: the true record and two bytes.
+        rival[20] = 24
+        let bytes = honest[..<end] + rival + honest[end...] + [0, 0]
+        let zip = try directory(Array(bytes))
+        #expect(zip.findings.map(\.code).contains("zip-readers-disagree"))
+    }
+
+    @Test func zip64RecordThatIsNotNeededAgreesWithTheOther() throws {
+        var builder = ZIPBuilder([plain, other])
+        builder.endRecordIsZip64 = true
+        #expect(try directory(builder.bytes()).findings.isEmpty)
+        let honest = ZIPBuilder([plain, other]).bytes()
+        let end = honest.count - 22
+        // One entry, a directory of 46 bytes at offset 0. APPNOTE §4.3.14 and §4.3.15.
+        let record: [(Int, Int)] = [
+            (0x0606_4B50, 4), (44, 8), (45, 2), (45, 2), (0, 4), (0, 4), (1, 8), (1, 8), (46, 8), (0, 8),
+        ]
+        let locator = [(0x0706_4B50, 4), (0, 4), (end, 8), (1, 4)]
+        let wide = (record + locator).reduce(into: [UInt8]()) { $0 += Self.littleEndian($1.0, size: $1.1) }
+        let bytes = Array(honest[..<end]) + wide + honest[end...]
+        #expect(try directory(bytes).findings.map(\.code).contains("zip-readers-disagree"))
+    }
+
     @Test(.enabled(if: Libraries.haveLibzip)) func libzipAgreesAboutValidZIPs() throws {
         for change in [{ (_: inout [ZIPBuilder.Entry]) in }, { $0[0].isDeflated = true }, { $0[1].usesZip64 = true }] {
             let inspection = try ArchiveBuilder.open(ArchiveBuilder.wacz(change)).inspect()

@@ -57,6 +57,10 @@ private struct Repair {
         let rebuilt = Set(wacz.warcEntries.map(\.name) + wacz.indexEntries.map(\.name) + wacz.pageEntries.map(\.name))
         for entry in wacz.directory.entries where !entry.isDirectory && !rebuilt.contains(entry.name) {
             guard !wacz.path(of: entry).hasPrefix("indexes/"), !entry.name.hasPrefix("datapackage") else { continue }
+            guard !wacz.isSetAside(entry) else {
+                changes.append("Left out \(entry.name.prefix(200)): the signature doesn't cover it.")
+                continue
+            }
             guard wacz.directory.entry(named: entry.name) == entry else {
                 changes.append("Left out \(entry.name.prefix(200)): its name isn't safe.")
                 continue

@@ -30,6 +30,11 @@ package struct IndexedArchive: Sendable {
     init(_ archive: Archive, _ file: WACZFile, layout: StoreLayout, fault: IndexFault = IndexFault()) {
         self.archive = archive
         let own = file.sharing(fault)
+        // Earlier versions wrote also what the signature doesn't cover into the index files.
+        guard file.uncoveredEntries.isEmpty else {
+            wacz = own
+            return
+        }
         do throws(WebArchiveError) {
             wacz = try archive.lookups?.open(own, key: archive.key, layout: layout).sharing(fault) ?? own
         } catch {

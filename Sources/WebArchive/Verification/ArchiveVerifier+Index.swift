@@ -192,6 +192,9 @@ extension ArchiveVerifier {
                 urls: [entry.url])
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             now.result.revisits.failed += 1
+            // The record with the content may be an issue already, which then names this capture too.
+            let file = error.file.replacing("\(wacz.name)/", with: "", maxReplacements: 1)
+            if let offset = error.offset, now.problems.takes(entry.url, offset: offset, in: file) { return }
             now.log.add(
                 .error, "revisit-unreadable",
                 "The content of \(entry.url.prefix(500)) is stored with another capture, and can't be read: "

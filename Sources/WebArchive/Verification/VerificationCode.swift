@@ -10,6 +10,8 @@ package enum VerificationCode: String, Sendable, Hashable, Codable, CaseIterable
     case hashesAgree = "hashes-agree"
     /// Nothing disagrees, but not everything could be checked.
     case partly
+    /// Nothing disagrees, but the file has captures, indexes or pages that the signature doesn't cover.
+    case uncovered
     /// It isn't proven who signed, or when.
     case signerNotProven = "signer-not-proven"
     /// The files that have a hash match it, but records don't match the digests written in them.
@@ -45,6 +47,8 @@ extension VerificationCode {
                 .suspicious
             } else if result.records.failed > 0 {
                 .recordsDiffer
+            } else if findings.contains(where: { $0.code == "content-uncovered" }) {
+                .uncovered
             } else {
                 isComplete ? .hashesAgree : .partly
             }
@@ -80,8 +84,8 @@ extension VerificationCode {
     package var isFailure: Bool {
         switch self {
         case .unreplayable, .invalidSignature, .damaged, .changed: true
-        case .signed, .signedAnonymously, .hashesAgree, .partly, .signerNotProven, .recordsDiffer, .suspicious,
-            .notVerified:
+        case .signed, .signedAnonymously, .hashesAgree, .partly, .uncovered, .signerNotProven, .recordsDiffer,
+            .suspicious, .notVerified:
             false
         }
     }
@@ -95,6 +99,7 @@ extension VerificationCode {
         case .signedAnonymously: "Signed, unknown key"
         case .hashesAgree: "Hashes agree"
         case .partly: "Partly checked"
+        case .uncovered: "Has content that the signature doesn't cover"
         case .signerNotProven: "Signer not proven"
         case .recordsDiffer: "Records differ"
         case .suspicious: "May be an attack"

@@ -105,12 +105,12 @@ struct VerificationConclusion {
         if file == description {
             return (
                 "package-hash", "datapackage.json doesn't match its hash in datapackage-digest.json\(crc).",
-                "The list of files and hashes was changed after the archive was packed or signed."
+                "The list of files and hashes was changed after the archive was packed or signed, or its hash was wrong from the start."
             )
         }
         return (
             "resource-hash", "A file doesn't match its hash (\(hash)) in datapackage.json\(crc).",
-            "It was changed or damaged after the archive was packed."
+            "It was changed or damaged after the archive was packed, or its hash was wrong from the start."
         )
     }
 
@@ -174,7 +174,8 @@ struct VerificationConclusion {
             if let problem = record.unreadable {
                 log.add(
                     .error, "warc-damaged", "A WARC record can't be read: \(problem)\(text)", at: place,
-                    consequence: "The content of this record can't be replayed.", urls: urls, urlCount: count)
+                    consequence: "Its content can't be replayed, or only the part that can be read.", urls: urls,
+                    urlCount: count)
             } else {
                 log.add(mismatch(record, text, at: place, isHashed: isHashed))
             }

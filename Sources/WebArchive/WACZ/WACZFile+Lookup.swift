@@ -192,7 +192,10 @@ extension WACZFile {
 
     /// The `.idx` files of the archive.
     var zipNumEntries: [ZIPEntry] {
-        directory.entries.filter { $0.name.hasPrefix("\(folder)indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }
+        directory.entries.filter { entry in
+            entry.name.hasPrefix("\(folder)indexes/") && entry.name.hasSuffix(".idx") && !entry.isUnsafe
+                && !isSetAside(entry)
+        }
     }
 
     /// Returns the indexes, if they can be searched.

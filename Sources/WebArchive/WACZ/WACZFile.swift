@@ -17,6 +17,11 @@ public struct WACZFile: Sendable {
     public let indexEntries: [ZIPEntry]
     /// The page lists, starting with `pages/pages.jsonl`.
     public let pageEntries: [ZIPEntry]
+    /// The files with captures, indexes and pages that a signed archive has, but that its signature doesn't cover: its list of
+    /// files doesn't name them, or has no hash of them. They are set aside, and nothing reads them, so that what is shown
+    /// under the mark of a signature is what was signed.
+    public let uncoveredEntries: [ZIPEntry]
+    private let uncoveredNames: Set<String>
     /// The findings of opening the file, which an inspection includes too.
     public let openFindings: [Finding]
     /// The folder with `archive/`, `indexes/` and `pages/`: `data/` in a layout from before WACZ 1.0, otherwise empty.
@@ -58,14 +63,18 @@ public struct WACZFile: Sendable {
         var log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
         let dataPackage = try readDataPackage(directory, &log)
         let digest = try readDigest(directory, &log)
-        let safe = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
-        let folder = folder(of: safe, &log)
+        let all = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
+        let folder = folder(of: all, &log)
+        let uncovered = digest?.signer == nil ? [] : uncoveredEntries(all, dataPackage, in: folder, &log)
+        let uncoveredNames = Set(uncovered.map(\.name))
+        let safe = all.filter { !uncoveredNames.contains($0.name) }
         let archived = safe.filter { $0.name.hasPrefix("\(folder)archive/") }
         try refuseMultiWACZ(dataPackage, safe, archived, name: source.name)
         guard !archived.isEmpty else { throw noArchiveData(safe, name: source.name) }
         return WACZFile(
             directory: directory, dataPackage: dataPackage, digest: digest, warcEntries: warcs(among: archived),
             indexEntries: safe.filter { isIndex($0.name, in: folder) }, pageEntries: pageLists(among: safe, in: folder),
+            uncoveredEntries: uncovered, uncoveredNames: uncoveredNames,
             openFindings: directory.findings + log.findings, folder: folder, limits: limits,
             captureIndex: CaptureIndex())
     }
@@ -132,9 +141,14 @@ public struct WACZFile: Sendable {
 
     /// Returns the WARC file with the name in an index entry. Searches only in `archive/`.
     public func warcEntry(named filename: String) -> ZIPEntry? {
-        directory.entry(named: "\(folder)archive/\(filename)")
+        let entry =
+            directory.entry(named: "\(folder)archive/\(filename)")
             ?? (filename.hasPrefix("archive/") ? directory.entry(named: folder + filename) : nil)
+        return entry.flatMap { isSetAside($0) ? nil : $0 }
     }
+
+    /// Whether a file isn't read, since the signature doesn't cover it.
+    package func isSetAside(_ entry: ZIPEntry) -> Bool { uncoveredNames.contains(entry.name) }
 
     /// Returns the path that an entry has in the layout of WACZ 1.0 and later.
     package func path(of entry: ZIPEntry) -> String {
@@ -290,6 +304,30 @@ extension WACZFile {
             code: .noArchiveData,
             problem: "this isn't a WACZ file: none of the \(entries.count) files in the ZIP is in archive/", file: name,
             hint: misplaced ? "archive/ is inside another folder; create a ZIP of that folder's contents" : nil)
+    }
+
+    /// Returns the files with captures, indexes and pages of which a signed list of files has no hash. None if it has a hash of
+    /// no WARC file: then there is nothing that is better covered.
+    private static func uncoveredEntries(
+        _ entries: [ZIPEntry], _ dataPackage: DataPackage?, in folder: String, _ log: inout FindingLog
+    ) -> [ZIPEntry] {
+        let hashed = Set((dataPackage?.resources ?? []).filter { $0.hash != nil }.map(\.path))
+        let folders = ["archive/", "indexes/", "pages/"].map { folder + $0 }
+        let uncovered = entries.filter { entry in
+            !hashed.contains(entry.name) && folders.contains { entry.name.hasPrefix($0) }
+        }
+        guard let first = uncovered.first else { return [] }
+        let isAnyCovered = entries.contains {
+            hashed.contains($0.name) && $0.name.hasPrefix(folders[0]) && isWARC($0.name)
+        }
+        let more = uncovered.count > 1 ? " and \(uncovered.count - 1) more" : ""
+        log.add(
+            .warning, "content-uncovered", "The signature doesn't cover everything: \(first.name.prefix(200))\(more).",
+            at: first.name,
+            consequence: isAnyCovered
+                ? "What isn't covered is set aside: it's neither listed nor shown. Someone may have added it after the archive was signed."
+                : "Nothing that is shown is covered by the signature.")
+        return isAnyCovered ? uncovered : []
     }
 
     /// Returns the files in `archive/` with the name of a WARC file, or all of them if there are none.

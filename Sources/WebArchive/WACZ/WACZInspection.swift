@@ -210,8 +210,8 @@ private struct WACZInspector {
                         "The file may have been changed or damaged after it was packed. Its hash shows whether it was.")
             }
         }
-        for entry in wacz.directory.entries where !entry.isDirectory && !entry.isUnsafe && !listed.contains(entry.name)
-        {
+        for entry in wacz.directory.entries
+        where !entry.isDirectory && !entry.isUnsafe && !listed.contains(entry.name) && !wacz.isSetAside(entry) {
             log.add(
                 .notice, "entry-unlisted", "A file isn't listed in datapackage.json.", at: entry.name,
                 consequence: "Replay isn't affected, but the file can't be verified.")

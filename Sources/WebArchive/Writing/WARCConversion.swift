@@ -313,7 +313,8 @@ extension FindingLog {
         mapped { finding in
             guard finding.severity == .error else { return finding }
             return finding.with(
-                consequence: "What couldn't be read isn't in the archive, which was made from the rest of this file.")
+                consequence:
+                    "What couldn't be read isn't in the archive, which was made from what could be read of this file.")
         }
     }
 }

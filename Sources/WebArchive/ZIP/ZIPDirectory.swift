@@ -143,6 +143,12 @@ extension ZIPDirectory {
                 .warning, "zip-trailing-bytes", "\(end.trailingLength) bytes follow the end of the ZIP.",
                 at: "end of the file", consequence: "Replay isn't affected, but other programs may refuse the file.")
         }
+        if end.hasRival {
+            log.add(
+                .warning, "zip-readers-disagree", "The ZIP has a second end record.", at: "end of the file",
+                consequence:
+                    "Programs may show different content for this file, so use it only if you trust its source.")
+        }
         if end.prefixLength > 0 {
             log.add(
                 .warning, "zip-prefix-bytes", "\(end.prefixLength) bytes come before the start of the ZIP.",

@@ -10,6 +10,8 @@ struct ZIPEndRecord: Sendable, Hashable {
     let prefixLength: UInt64
     /// The number of bytes after the end record and its comment.
     let trailingLength: UInt64
+    /// Whether other programs may find another end record, and with it other files. Readers differ in which records they skip.
+    private(set) var hasRival = false
 
     private static let signature: UInt32 = 0x0605_4B50
     private static let locatorSignature: UInt32 = 0x0706_4B50
@@ -32,13 +34,30 @@ struct ZIPEndRecord: Sendable, Hashable {
             guard position + length + Int(tail.uint16(at: position + 20)) <= window else { continue }
             candidatesLeft -= 1
             do throws(WebArchiveError) {
-                return try parse(tail, at: position, windowOffset: windowOffset, source: source)
+                var end = try parse(tail, at: position, windowOffset: windowOffset, source: source)
+                end.hasRival = end.hasRival || isRivalled(end, tail, at: position)
+                return end
             } catch {
                 firstProblem = firstProblem ?? error
             }
         }
         if let firstProblem { throw firstProblem }
         throw try explainMissing(in: source)
+    }
+
+    /// Whether another reader may skip this record, or find another one first: one after it, even if its comment is longer than
+    /// the file; or one before it with a comment up to the end, for a reader that wants nothing to follow.
+    private static func isRivalled(_ end: ZIPEndRecord, _ tail: [UInt8], at position: Int) -> Bool {
+        func isRecord(_ place: Int) -> Bool { tail[place] == 0x50 && tail.uint32(at: place) == signature }
+        if position + length <= tail.count - length,
+            (position + length...tail.count - length).contains(where: isRecord)
+        {
+            return true
+        }
+        guard end.trailingLength > 0 || end.prefixLength > 0 else { return false }
+        return (0..<position).contains { place in
+            isRecord(place) && place + length + Int(tail.uint16(at: place + 20)) == tail.count
+        }
     }
 
     private static func parse(
@@ -56,10 +75,14 @@ struct ZIPEndRecord: Sendable, Hashable {
                 hint: "join its parts into one file")
         }
         var directoryEnd = offset
-        if count == 0xFFFF || size == 0xFFFF_FFFF || start == 0xFFFF_FFFF,
-            let wide = try zip64Record(endingAt: offset, source: source)
-        {
-            (count, size, start, directoryEnd) = (wide.count, wide.size, wide.start, wide.offset)
+        var isContradicted = false
+        if count == 0xFFFF || size == 0xFFFF_FFFF || start == 0xFFFF_FFFF {
+            if let wide = try zip64Record(endingAt: offset, source: source) {
+                (count, size, start, directoryEnd) = (wide.count, wide.size, wide.start, wide.offset)
+            }
+        } else if let wide = try? zip64Record(endingAt: offset, source: source) {
+            // It isn't needed, but some readers use it.
+            isContradicted = (wide.count, wide.size, wide.start) != (count, size, start)
         }
         let (stop, overflow) = start.addingReportingOverflow(size)
         guard !overflow, stop <= directoryEnd else {
@@ -72,7 +95,7 @@ struct ZIPEndRecord: Sendable, Hashable {
         let prefix = try prefixLength(count: count, start: start, gap: directoryEnd - stop, source: source)
         return ZIPEndRecord(
             entryCount: count, directorySize: size, directoryOffset: start + prefix, prefixLength: prefix,
-            trailingLength: source.size - recordEnd)
+            trailingLength: source.size - recordEnd, hasRival: isContradicted)
     }
 
     /// Returns the zip64 end record that the locator right before `end` points to; `nil` without a locator.

@@ -12,16 +12,18 @@ extension WACZFile {
     /// Returns a simplified directory for the replay engine, or `nil` if the engine reads the original correctly.
     ///
     /// wabac.js 2.27.2 also refuses a `datapackage.json` that has the profile `wacz` (WACZ 1.2.0 draft), lists no
-    /// resources or isn't JSON. The simplified directory hides it, as the engine can replay without it.
+    /// resources or isn't JSON. The simplified directory hides it, as the engine can replay without it. It also hides what the
+    /// signature doesn't cover.
     ///
     /// - Throws: The errors of `ZIPDirectory.dataRange(of:)`.
     public func simplifiedDirectory() throws(WebArchiveError) -> ZIPTail? {
         let name = "datapackage.json"
-        guard directory.entry(named: name) != nil else { return try directory.simplifiedDirectory() }
+        let aside = Set(uncoveredEntries.map(\.name))
+        guard directory.entry(named: name) != nil else { return try directory.simplifiedDirectory(hiding: aside) }
         let isUnderstood =
             dataPackage.map { [nil, "data-package", "wacz-package"].contains($0.profile) && !$0.resources.isEmpty }
             ?? false
-        return try directory.simplifiedDirectory(hiding: isUnderstood ? [] : [name])
+        return try directory.simplifiedDirectory(hiding: isUnderstood ? aside : aside.union([name]))
     }
 }
 
@@ -30,7 +32,7 @@ extension ZIPDirectory {
     ///
     /// wabac.js 2.27.2 assumes that the local extra field is empty if the central one is (not so with `force_zip64` in
     /// Python's `zipfile`), that offsets count from the first byte of the file, and that the end record is in the last
-    /// 64 KiB. The simplified directory gives each entry a zip64 extra field with its real offset.
+    /// 64 KiB. If there are two end records, it can take the other one. The simplified directory gives each entry a zip64 extra field with its real offset.
     ///
     /// - Parameter hidden: The names of entries to leave out.
     /// - Throws: The errors of `dataRange(of:)`.
@@ -46,7 +48,7 @@ extension ZIPDirectory {
     }
 
     private func isMisread() throws(WebArchiveError) -> Bool {
-        if end.prefixLength > 0 || end.trailingLength > 0 { return true }
+        if end.prefixLength > 0 || end.trailingLength > 0 || end.hasRival { return true }
         for entry in entries
         where entry.matters && !entry.isDirectory && !entry.isUnsafe && entry.centralExtraLength == 0 {
             let plainStart = entry.localHeaderOffset + 30 + UInt64(entry.rawNameLength)

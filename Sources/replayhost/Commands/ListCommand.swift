@@ -90,11 +90,12 @@ struct ListCommand: ParsableCommand {
         case .suspicious: 4
         case .recordsDiffer: 5
         case .signerNotProven: 6
-        case .partly: 7
-        case .notVerified, nil: 8
-        case .hashesAgree: 9
-        case .signedAnonymously: 10
-        case .signed: 11
+        case .uncovered: 7
+        case .partly: 8
+        case .notVerified, nil: 9
+        case .hashesAgree: 10
+        case .signedAnonymously: 11
+        case .signed: 12
         }
     }
 

@@ -6,10 +6,16 @@ import WebArchive
 /// Describes a verification for the terminal.
 enum VerdictText {
     /// Returns the verdict, the evidence and the findings, one line each.
-    static func lines(_ report: VerificationReport, of name: String) -> [String] {
+    ///
+    /// - Parameter source: The WARC or ARC file of which the import made this archive; `nil` for others.
+    static func lines(_ report: VerificationReport, of name: String, madeFrom source: String?) -> [String] {
         let result = report.result
         let findings = result.findings.filter { $0.severity > .notice }
-        return ["\(name): \(verdict(report))"] + (evidence(result) + signature(report)).map { "  \($0)" }
+        let made = source.map {
+            "made by replayhost from \(Terminal.safe($0)): the hashes show what changed since its import, not before"
+        }
+        let lines = [made].compactMap { $0 } + evidence(result) + signature(report)
+        return ["\(name): \(verdict(report))"] + lines.map { "  \($0)" }
             + findings.map { "  \(FindingText.line($0))" }
     }
 
@@ -22,8 +28,11 @@ enum VerdictText {
             switch report.summary.contents {
             case .recordsDiffer: "the files that have a hash match it, but \(differing(report.result))"
             case .suspicious: "nothing disagrees, but the ZIP is made in a way that may be an attack"
-            case .unreplayable: "what could be checked matches its hashes, but not everything can be shown: \(count)"
-            case .damaged: "the file was damaged or changed after it was made: \(count)"
+            case .uncovered: "what the signature covers matches its hashes; what it doesn't cover isn't shown"
+            case .unreplayable:
+                "some captures can't be shown, or only in part: \(count)"
+                    + (report.result.records.failed > 0 ? "; \(differing(report.result))" : "")
+            case .damaged: "something in the file doesn't match its hash or is missing: \(count)"
             case .partly where report.result.revisits.failed > 0: incomplete(report.result.revisits.failed)
             case .partly: "nothing disagrees, but not everything could be checked"
             default: "everything that has a hash matches it"
@@ -74,7 +83,7 @@ enum VerdictText {
     private static func meaning(_ outcome: SignatureReport.Outcome, _ signer: String, _ isDomain: Bool) -> String {
         switch outcome {
         case .unsigned: "none"
-        case .valid where isDomain: "valid, by \(signer)"
+        case .valid where isDomain: "valid, by a key with a certificate for \(signer)"
         case .valid: "valid, by \(signer); compare its fingerprint with one that you know, since anyone can make a key"
         case .untrusted: "claims to be by \(signer), which isn't proven"
         case .invalid: "invalid; it proves nothing"
@@ -85,7 +94,7 @@ enum VerdictText {
 
     private static func evidence(_ result: Verification) -> [String] {
         [
-            tally(result.files, "files match their hashes in datapackage.json", "without a hash"),
+            tally(result.files, "files with a hash in datapackage.json match it", "have none"),
             result.uncheckedFiles == 0
                 ? nil
                 : "\(Terminal.count(result.uncheckedFiles, "listed file is", "listed files are")) missing, or can't be checked",
@@ -94,13 +103,13 @@ enum VerdictText {
                 : result.dataPackage.failed == 0
                     ? "datapackage.json matches its hash" : "datapackage.json doesn't match its hash",
             tally(
-                result.records, "WARC records match their digests", "without a digest",
+                result.records, "WARC records with a digest match it", "have none",
                 unreadable: result.unreadableRecords ?? 0),
         ].compactMap { $0 } + payloads(result.payloadDigests)
             + [
-                tally(result.captures, "captures in the index are the records they name", "captures not in the index"),
+                tally(result.captures, "lines of the index lead to the record they name", "not listed"),
                 tally(result.revisits, "revisits have their payload", ""),
-                tally(result.pages, "listed pages were captured", ""),
+                tally(result.pages, "listed pages are in the index", ""),
             ].compactMap { $0 }
     }
 

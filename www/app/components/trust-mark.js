@@ -4,7 +4,7 @@ import { message } from "../core/i18n.js";
 import { openOnDemand } from "./on-demand.js";
 
 /** The codes that a list shows, with what kind of news they are. The server decides which code an archive has. */
-export const kinds = { signed: "good", "signer-not-proven": "doubtful", "records-differ": "doubtful", suspicious: "doubtful",
+export const kinds = { signed: "good", uncovered: "doubtful", "signer-not-proven": "doubtful", "records-differ": "doubtful", suspicious: "doubtful",
     changed: "doubtful", unreplayable: "bad", "invalid-signature": "bad", damaged: "bad" };
 const glyphs = { "": "M12 11v7M12 6v1", good: "M4 13l5 5L20 6", doubtful: "M12 3L22 21H2zM12 10v5M12 17.5v1", bad: "M5 5l14 14M19 5L5 19" };
 

@@ -26,7 +26,7 @@ export * from "./library-api.js";
  *   sources?: {title?: string, path?: string, sha256?: string, archive?: string}[],
  *   saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`: the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
  * @typedef {{checked: number, failed: number, without: number}} Tally
- * @typedef {"signed"|"signed-anonymously"|"hashes-agree"|"partly"|"signer-not-proven"|"records-differ"|"suspicious"|"unreplayable"
+ * @typedef {"signed"|"signed-anonymously"|"hashes-agree"|"partly"|"uncovered"|"signer-not-proven"|"records-differ"|"suspicious"|"unreplayable"
  *   |"invalid-signature"|"damaged"|"changed"|"not-verified"} Code what a verification found
  * @typedef {{code: Code, contents: Code, signer?: string, verifiedAt: string}} Summary `contents`: without the signature
  * @typedef {{summary: Summary, previous?: Summary,

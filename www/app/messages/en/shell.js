@@ -38,6 +38,7 @@ addMessages({
     "trust.mark.signed-anonymously": "Signed, unknown key",
     "trust.mark.signer-not-proven": "Signer not proven",
     "trust.mark.suspicious": "May be an attack",
+    "trust.mark.uncovered": "Has content that the signature doesn't cover",
     "trust.mark.unreplayable": "Can't show everything",
     "view.cant-load": "This view can't be loaded",
     "view.try-again": "Try again",
