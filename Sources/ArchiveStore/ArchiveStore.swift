@@ -95,9 +95,7 @@ package struct ArchiveStore: Sendable {
     package func archives(tags: [String] = []) throws -> [ListedArchive] {
         var filter = LibraryFilter()
         filter.tags = tags
-        return try catalog.archives(filter).map {
-            ListedArchive(archive: $0, availability: $0.availability(in: layout))
-        }
+        return try catalog.archives(filter).map { $0.observed(in: layout) }
     }
 
     /// Returns the tags of all archives.

@@ -1,5 +1,7 @@
 import ArchiveSignature
+import CoreFoundation
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 import WebArchive
@@ -65,9 +67,102 @@ struct VerificationTests {
         let summary = VerificationSummary(
             code: .hashesAgree, contents: .hashesAgree, signer: nil,
             verifiedAt: Date(timeIntervalSinceNow: -90_000))
-        #expect(try test.store.catalog.setVerification(summary, findings: [], key: archive.key))
+        #expect(
+            try test.store.catalog.setVerification(
+                summary, of: #require(archive.knownState), findings: [], key: archive.key))
         try test.store.verifications.queueAudit(days: 1)
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext()?.state == .done)
+    }
+
+    // The bytes that were verified are those that are there ---------------------------------------------------------
+
+    /// Ways to change a managed file, each of which leaves its size, and its modification time too.
+    enum Change: String, CaseIterable { case inPlace, byRename, copy }
+
+    private func change(_ path: String, _ how: Change) throws {
+        let before = try #require(Folder.status(of: path))
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        if how != .copy { bytes[bytes.count / 2] ^= 1 }
+        #expect(chmod(path, 0o600) == 0)
+        if how == .inPlace {
+            let file = try #require(FileHandle(forUpdatingAtPath: path))
+            try file.write(contentsOf: bytes)
+            try file.close()
+        } else {
+            try bytes.write(to: URL(filePath: path), options: .atomic)
+        }
+        var times = [before.st_mtim, before.st_mtim]
+        #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+    }
+
+    /// Lists, details and search show no result of what the file was; and it's verified again, whole.
+    @Test(arguments: Change.allCases) func fileThatChangedLaterHasNoResult(how: Change) throws {
+        let test = try TestStore()
+        let archive = try verified(test)
+        #expect(
+            try test.store.archives().map { $0.archive.verificationCode($0.availability) } == [archive.verified?.code])
+        try change(test.layout.file(archive.key), how)
+        let listed = try #require(try test.store.archives().first)
+        #expect(listed.archive.verified == nil && listed.archive.verificationCode(listed.availability) == .notVerified)
+        #expect(test.store.verifications.last(of: archive) == nil)
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(listed)) as? [String: Any])
+        #expect(report["verification"] as? String == "not-verified" && report["verificationSummary"] == nil)
+        try test.store.jobs.queueVerifications()
+        #expect(try JobRunner(test.store, kinds: [.verify]).runNext()?.state == .done)
+        let after = try #require(try test.store.archives().first).archive
+        #expect(after.verified?.code == (how == .copy ? archive.verified?.code : .damaged))
+    }
+
+    /// A byte that changes while it's read, before or after that place.
+    @Test(arguments: [0.0, 0.5, 0.99]) func fileThatChangesDuringVerificationHasNoResult(part: Double) throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: test.file("a.wacz")).archive
+        let path = test.layout.file(archive.key)
+        var isChanged = false
+        let report = try test.store.verifications.verify(archive, trust: nil) { done in
+            guard !isChanged, Double(done) >= part * Double(archive.size) else { return }
+            isChanged = true
+            try change(path, .inPlace)
+        }
+        #expect(isChanged && report == nil)
+        #expect(try test.store.archive(id: archive.id)?.verified == nil)
+    }
+
+    /// The documents of a store that someone handed over name a signer. Its files have other states here.
+    @Test func resultsFromElsewhereAreNotTaken() throws {
+        let test = try TestStore()
+        let archive = try verified(test)
+        let document = test.layout.derived(.verified, key: archive.key)
+        let claim = try String(contentsOfFile: document, encoding: .utf8)
+        let copy = test.folder.path("copy")
+        try FileManager.default.copyItem(atPath: test.layout.root, toPath: copy)
+        let store = try ArchiveStore(at: copy)
+        #expect(try store.archives().map { $0.archive.verificationCode($0.availability) } == [.notVerified])
+        let rebuilt = try ArchiveStore.rebuild(at: copy).store
+        #expect(try rebuilt.archives().map(\.archive.verified) == [nil])
+        // With the stamp that versions up to 0.2.0 wrote.
+        let forged = claim.replacing(/"stamp" *: *"[^"]*"/, with: "\"stamp\":\"1-\(archive.size)\"")
+        try forged.write(
+            toFile: StoreLayout(root: copy).derived(.verified, key: archive.key), atomically: true, encoding: .utf8)
+        #expect(try ArchiveStore.rebuild(at: copy).store.archives().map(\.archive.verified) == [nil])
+    }
+
+    /// Earlier versions didn't store of which bytes a result is.
+    @Test func resultsOfEarlierVersionsAreForgotten() throws {
+        let test = try TestStore()
+        let archive = try verified(test)
+        try test.store.catalog.writing {
+            try $0.execute(
+                sql: """
+                    DELETE FROM grdb_migrations WHERE identifier = '21 states of files';
+                    ALTER TABLE archive DROP COLUMN knownState;
+                    """)
+        }
+        let store = try ArchiveStore(at: test.layout.root)
+        #expect(try store.archive(id: archive.id)?.verified == nil)
+        try store.jobs.queueVerifications()
+        #expect(try JobRunner(store, kinds: [.verify]).runNext()?.state == .done)
     }
 
     /// A file that can't be opened any more is a result, not a job that failed.

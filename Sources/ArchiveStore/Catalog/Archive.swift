@@ -22,6 +22,8 @@ package struct Archive: Sendable, Hashable {
     package var summary: ArchiveSummary
     /// The result of the last verification; `nil` before the first.
     package var verified: VerificationSummary?
+    /// The state of the file when all of it was read last: imported, hashed or verified. See `stat.state`.
+    package var knownState: String?
     /// The number of pages that were detected among the captures of an archive without a page list; 0 before its text is
     /// indexed.
     package var detectedPageCount = 0

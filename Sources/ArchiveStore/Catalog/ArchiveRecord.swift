@@ -11,7 +11,7 @@ struct ArchiveRecord: CatalogRecord {
 
     private enum CodingKeys: String, CodingKey {
         case key, id, sha256, size, storage, linkedPath, linkedModifiedAt, isExamined, sidecarStamp
-        case verification, detectedPageCount
+        case verification, knownState, detectedPageCount
     }
 
     init(_ archive: Archive, sidecarStamp: String?) {
@@ -33,6 +33,7 @@ struct ArchiveRecord: CatalogRecord {
             isExamined: try row.decode(Bool.self, forKey: .isExamined),
             entry: try LibraryEntry(from: decoder), summary: try ArchiveSummary(from: decoder))
         archive.verified = try row.decodeIfPresent(VerificationSummary.self, forKey: .verification)
+        archive.knownState = try row.decodeIfPresent(String.self, forKey: .knownState)
         archive.detectedPageCount = try row.decode(Int.self, forKey: .detectedPageCount)
         self.archive = archive
         sidecarStamp = try row.decodeIfPresent(String.self, forKey: .sidecarStamp)
@@ -52,6 +53,7 @@ struct ArchiveRecord: CatalogRecord {
         try row.encode(archive.isExamined, forKey: .isExamined)
         try row.encode(sidecarStamp, forKey: .sidecarStamp)
         try row.encode(archive.verified, forKey: .verification)
+        try row.encode(archive.knownState, forKey: .knownState)
         try row.encode(archive.detectedPageCount, forKey: .detectedPageCount)
     }
 }

@@ -237,19 +237,28 @@ struct Catalog: Sendable {
     /// Replaces an archive's findings by those of a verification, which include what was lost at its import.
     ///
     /// - Returns: `false` if there is no archive with that key.
-    func setVerification(_ summary: VerificationSummary, findings: [Finding], key: String) throws -> Bool {
+    func setVerification(
+        _ summary: VerificationSummary, of state: String, findings: [Finding], key: String
+    ) throws -> Bool {
         try writing { database in
             let row = try ArchiveRecord.fetchOne(
                 database, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key])
             guard let row else { return false }
             var archive = row.archive
-            archive.verified = summary
+            (archive.verified, archive.knownState) = (summary, state)
             archive.summary.findingCounts = FindingCounts(findings)
             try ArchiveRecord(archive, sidecarStamp: row.sidecarStamp).update(database)
             try database.execute(sql: "DELETE FROM finding WHERE archiveKey = ?", arguments: [key])
             try Self.insert(findings, key: key, database)
             return true
         }
+    }
+
+    /// Forgets the results of verifications of files that are in another state now, so that they are verified again.
+    func forgetVerifications(of keys: [String]) throws {
+        guard !keys.isEmpty else { return }
+        let sql = "UPDATE archive SET verification = NULL WHERE key IN (SELECT value FROM json_each(?))"
+        try writing { try $0.execute(sql: sql, arguments: [try JSONText.text(keys)]) }
     }
 
     /// Saves how an archive's captures are looked up.

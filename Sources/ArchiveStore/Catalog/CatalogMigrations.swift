@@ -86,6 +86,11 @@ enum CatalogMigrations {
             // The JSON of `LibraryEntry.sourceFindings`.
             try $0.execute(sql: "ALTER TABLE archive ADD COLUMN sourceFindings TEXT")
         }
+        migrator.registerMigration("21 states of files") {
+            // Nothing shows of which bytes the earlier results are, so that all archives are verified again.
+            try $0.execute(
+                sql: "ALTER TABLE archive ADD COLUMN knownState TEXT; UPDATE archive SET verification = NULL")
+        }
         return migrator
     }
 

@@ -145,8 +145,9 @@ struct LibraryRows {
     func items(in layout: StoreLayout) -> [LibraryItem] {
         rows.map { row in
             let sites = sites[row.archive.key] ?? []
+            let observed = row.archive.observed(in: layout)
             return LibraryItem(
-                archive: row.archive, availability: row.archive.availability(in: layout), sites: sites,
+                archive: observed.archive, availability: observed.availability, sites: sites,
                 siteCount: row.siteCount ?? sites.count, collections: collections[row.archive.id] ?? [],
                 hasThumbnail: row.thumbnail?.isEmpty == false)
         }

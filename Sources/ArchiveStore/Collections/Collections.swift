@@ -85,9 +85,7 @@ package struct Collections: Sendable {
     package func details(of collection: ArchiveCollection) throws -> CollectionDetails {
         CollectionDetails(
             collection: collection,
-            members: try members(of: collection).map {
-                ListedArchive(archive: $0, availability: $0.availability(in: layout))
-            })
+            members: try members(of: collection).map { $0.observed(in: layout) })
     }
 
     /// Removes an archive from all collections. Requires the commit lock.

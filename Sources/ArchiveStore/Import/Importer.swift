@@ -211,6 +211,8 @@ struct Importer {
             archive.entry.sourceFindings = lost.isEmpty ? nil : lost
             let sidecar = Sidecar(archive, replaces: replaced?.key)
             try store.committer.put(incoming, index, sidecar: sidecar, isKnown: existing != nil)
+            // The file was hashed while it was copied.
+            archive.knownState = archive.fileState(in: layout)
             try store.committer.addToCatalog(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
                 existing?.storage.isLinked == true ? .adopted : replaced != nil ? .replaced : .imported

@@ -78,7 +78,8 @@ package struct Resolver: Sendable {
     /// - Parameter opened: The archive's file; `nil` to open it.
     func details(of archive: Archive, findings: [Finding], opened: WACZFile? = nil) throws -> ArchiveDetails {
         store.recentlyUsed.note(archive.id)
-        let availability = archive.availability(in: layout)
+        let observed = archive.observed(in: layout)
+        var (archive, availability) = (observed.archive, observed.availability)
         var findings = findings
         var sources: [ArchiveSource] = []
         do {
@@ -91,7 +92,6 @@ package struct Resolver: Sendable {
             // The file is missing, unavailable or damaged. Everything else is known without it.
         }
         if let finding = archive.finding(availability) { findings.append(finding) }
-        var archive = archive
         archive.summary.findingCounts = FindingCounts(findings)
         var details = ArchiveDetails(
             archive: archive, availability: availability, findings: findings,

@@ -32,7 +32,7 @@ extension Resolver {
         if own.isNotModified {
             throw StoreError(
                 .payloadMissing,
-                "the server only answered that nothing had changed, and what it had sent before isn't in \(scope)",
+                "the server only answered that nothing had changed, and what it had sent before wasn't found in \(scope)",
                 place: place)
         }
         let target = own.record.refersToTargetURI ?? entry.url

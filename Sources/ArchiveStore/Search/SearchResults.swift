@@ -36,9 +36,10 @@ package struct SearchHit: Sendable, Hashable, Encodable {
         package let verification: VerificationCode?
         package let verificationSummary: VerificationSummary?
 
-        init(_ archive: Archive, _ availability: Availability) {
+        init(_ observed: ListedArchive) {
+            let archive = observed.archive
             (id, title, originalName) = (archive.id, archive.title, archive.entry.originalName)
-            (verification, verificationSummary) = (archive.verificationCode(availability), archive.verified)
+            (verification, verificationSummary) = (archive.verificationCode(observed.availability), archive.verified)
         }
     }
 }

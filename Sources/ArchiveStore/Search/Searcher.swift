@@ -227,9 +227,10 @@ package struct Searcher: Sendable {
         let timestamp = try String.fetchOne(scope.statement(latest), arguments: [found.document])
         guard let document, let timestamp else { return nil }
         let copies = try archives(withURL: found.url, at: timestamp, preferring: found.document, scope)
-        guard let archive = copies.first?.archive else { return nil }
+        guard let observed = copies.first?.archive.observed(in: store.layout) else { return nil }
+        let archive = observed.archive
         let others = copies.dropFirst().filter(\.hasText).map {
-            SearchHit.OtherArchive($0.archive, $0.archive.availability(in: store.layout))
+            SearchHit.OtherArchive($0.archive.observed(in: store.layout))
         }
         let years = try YearRow.fetchAll(scope.statement(byYear), arguments: [found.url])
         let text = try document.text.map { try SearchText.fetch(scope.database, number: $0) }
@@ -239,7 +240,7 @@ package struct Searcher: Sendable {
             snippet: finder.snippet(of: text?.content ?? []),
             type: document.type, language: document.language.isEmpty ? nil : document.language,
             captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) },
-            verification: archive.verificationCode(archive.availability(in: store.layout)),
+            verification: archive.verificationCode(observed.availability),
             verificationSummary: archive.verified, otherArchives: others.isEmpty ? nil : others)
     }
 

@@ -16,8 +16,26 @@ extension Archive {
 
     /// Whether the file can be read now and is unchanged.
     package func availability(in layout: StoreLayout) -> Availability {
-        if let linkedFile = storage.linkedFile { return linkedFile.availability }
-        return Folder.isFile(layout.file(key)) ? .available : .missing
+        availability(Folder.status(of: path(in: layout)))
+    }
+
+    private func availability(_ status: stat?) -> Availability {
+        let isFile = status?.isFile ?? false
+        guard let linkedFile = storage.linkedFile else { return isFile ? .available : .missing }
+        guard let status, isFile else { return .unavailable }
+        return linkedFile.describes(status) ? .available : .changed
+    }
+
+    /// The file's state now; `nil` if it isn't there.
+    func fileState(in layout: StoreLayout) -> String? { Folder.status(of: path(in: layout))?.state }
+
+    /// Returns the archive as its file is now: whether it can be read, and without the result of a verification that was of
+    /// another file, or of this one before it was changed.
+    package func observed(in layout: StoreLayout) -> ListedArchive {
+        let status = Folder.status(of: path(in: layout))
+        var archive = self
+        if let status, status.state != knownState { archive.verified = nil }
+        return ListedArchive(archive: archive, availability: availability(status))
     }
 
     /// Opens the file.

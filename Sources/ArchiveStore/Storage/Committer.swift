@@ -63,6 +63,7 @@ struct Committer {
             }
             try archive.checkAvailability(in: layout)
             archive.sha256 = sha256
+            archive.knownState = archive.fileState(in: layout)
             let isDuplicate = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
             guard key.hasPrefix(StoreLayout.provisionalPrefix), !isDuplicate else {
                 try save(archive)

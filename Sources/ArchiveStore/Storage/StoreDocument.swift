@@ -69,6 +69,18 @@ package enum StoreDocument {
 extension stat {
     var isFile: Bool { st_mode & S_IFMT == S_IFREG }
 
+    /// The size, the times of the last changes of contents and of attributes, and the number in the file system, as one text. A
+    /// file that is changed, replaced or copied gets another one: no program can set the second time (`st_ctim`).
+    package var state: String { "\(st_size)-\(modifiedAtNanoseconds)-\(changedAtNanoseconds)-\(st_ino)" }
+
+    private var changedAtNanoseconds: Int64 {
+        #if os(Linux)
+        Int64(st_ctim.tv_sec) * 1_000_000_000 + Int64(st_ctim.tv_nsec)
+        #else
+        Int64(st_ctimespec.tv_sec) * 1_000_000_000 + Int64(st_ctimespec.tv_nsec)
+        #endif
+    }
+
     /// The modification time (mtime) in nanoseconds since 1970.
     var modifiedAtNanoseconds: Int64 {
         #if os(Linux)

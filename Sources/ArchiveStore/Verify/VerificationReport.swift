@@ -17,15 +17,10 @@ extension VerificationSummary: Codable {
         case code, contents, signer, verifiedAt
     }
 
-    /// Also reads what versions up to 0.2.0 wrote.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let code = try container.decodeIfPresent(VerificationCode.self, forKey: .code) {
-            self.code = code
-            contents = try container.decode(VerificationCode.self, forKey: .contents)
-        } else {
-            (code, contents) = try EarlierSummary(from: decoder).codes
-        }
+        code = try container.decode(VerificationCode.self, forKey: .code)
+        contents = try container.decode(VerificationCode.self, forKey: .contents)
         signer = try container.decodeIfPresent(String.self, forKey: .signer)
         guard let date = RFC3339.date(try container.decode(String.self, forKey: .verifiedAt)) else {
             throw DecodingError.dataCorruptedError(
@@ -43,38 +38,6 @@ extension VerificationSummary: Codable {
     }
 }
 
-/// The result as versions up to 0.2.0 wrote it, in other words.
-private struct EarlierSummary: Decodable {
-    let outcome: String
-    let contents: String
-    /// `nil` in the first versions that verified.
-    let state: String?
-    let signature: SignatureReport.Outcome
-    let signer: String?
-
-    var codes: (code: VerificationCode, contents: VerificationCode) {
-        let contents: VerificationCode =
-            switch state ?? self.contents {
-            case "undamaged", "verified": .hashesAgree
-            case "digestsDiffer": .recordsDiffer
-            case "suspicious": .suspicious
-            case "unreplayable": .unreplayable
-            case "damaged", "failed": .damaged
-            default: .partly
-            }
-        // The signature of another file made the whole result fail, too.
-        let isOfOther = outcome == "failed" && !contents.isFailure
-        let signature: VerificationCode? =
-            switch self.signature {
-            case .valid where !isOfOther: signer == nil ? .signedAnonymously : .signed
-            case .untrusted where !isOfOther: .signerNotProven
-            case .unsigned: nil
-            default: .invalidSignature
-            }
-        return (VerificationCode(contents: contents, signature: signature), contents)
-    }
-}
-
 /// A verification of an archive. Its JSON is documented in `docs/json.md`.
 package struct VerificationReport: Sendable, Hashable, Codable {
     package let summary: VerificationSummary
@@ -86,7 +49,7 @@ package struct VerificationReport: Sendable, Hashable, Codable {
     package let previous: VerificationSummary?
     /// The codes of findings that the verification before didn't have.
     package let newFindings: [String]
-    /// The version of replayhost that verified; `nil` if it was older than 0.2.0.
+    /// The version of replayhost that verified.
     package let version: String?
 
     init(_ checked: CheckedArchive, after previous: VerificationReport?) {
@@ -100,19 +63,6 @@ package struct VerificationReport: Sendable, Hashable, Codable {
         let known = Set(previous?.result.findings.map(\.code) ?? [])
         version = ArchiveStore.version
         newFindings = previous == nil ? [] : Set(result.findings.map(\.code)).subtracting(known).sorted()
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        summary = try container.decode(VerificationSummary.self, forKey: .summary)
-        result = try container.decode(Verification.self, forKey: .result)
-        let signature = try container.decodeIfPresent(SignatureReport.self, forKey: .signature)
-        // Versions up to 0.2.0 told it only by the finding.
-        let isOfOther = result.findings.contains { $0.code == "signature-other-file" }
-        self.signature = isOfOther ? signature?.ofOtherFile : signature
-        previous = try container.decodeIfPresent(VerificationSummary.self, forKey: .previous)
-        newFindings = try container.decode([String].self, forKey: .newFindings)
-        version = try container.decodeIfPresent(String.self, forKey: .version)
     }
 
     /// Whether the verification before had another result.

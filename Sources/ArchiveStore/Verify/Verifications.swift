@@ -9,7 +9,9 @@ package struct Verifications: Sendable {
     private var layout: StoreLayout { store.layout }
 
     /// Returns an archive's last verification; `nil` if there was none of this file.
-    package func last(of archive: Archive) -> VerificationReport? { read(VerificationReport.self, .verified, archive) }
+    package func last(of archive: Archive) -> VerificationReport? {
+        archive.fileState(in: layout).flatMap { read(VerificationReport.self, .verified, archive, $0) }
+    }
 
     /// Verifies an archive and its signature, continuing where an interrupted verification ended.
     ///
@@ -18,21 +20,27 @@ package struct Verifications: Sendable {
     ///   - collection: Archives that replay together with it and may have its revisits' payloads. With these, nothing is
     ///     stored or continued: the result is that of the archive in the collection.
     ///   - step: Called often with the number of bytes of the file that were read; throws to stop.
-    /// - Returns: The report; `nil` if the archive was removed or replaced meanwhile.
+    /// - Returns: The report; `nil` if the archive was removed, or its file was replaced or changed meanwhile.
     /// - Throws: What `step` throws; `StoreError` if the file can't be read.
     package func verify(
         _ archive: Archive, trust: TrustRoots?, in collection: [Archive] = [], step: (_ done: UInt64) throws -> Void
     ) throws -> VerificationReport? {
         try withoutActuallyEscaping(step) { step in
             let isAlone = collection.isEmpty
-            let saved = isAlone ? read(VerificationProgress.self, .verifying, archive) : nil
+            let opened = try archive.openFile(in: layout)
+            let state = try opened.status().state
+            let saved = isAlone ? read(VerificationProgress.self, .verifying, archive, state) : nil
             var latest: VerificationProgress?
             var savedAt = ContinuousClock.now
             // What was done since is lost if it can't be saved, and only that.
-            defer { if let latest { try? write(latest, .verifying, archive) } }
-            let before = last(of: archive)
+            defer { if let latest { try? write(latest, .verifying, archive, state) } }
+            // Also of the file before it was changed, if this store had read it.
+            let before = archive.knownState.flatMap { read(VerificationReport.self, .verified, archive, $0) }
+            // All of it was hashed then.
+            let isJustImported =
+                before == nil && archive.knownState == state && archive.importedAt.timeIntervalSinceNow > -86_400
             var checked = try StoreError.refusingDamage {
-                let file = try archive.openFile(in: layout).bytes(named: "\(archive.id).wacz")
+                let file = try opened.bytes(named: "\(archive.id).wacz")
                 let wacz: WACZFile
                 do {
                     wacz = try WACZFile.open(file)
@@ -42,11 +50,11 @@ package struct Verifications: Sendable {
                 let lookups = StoreLookups(store, IndexedArchive(archive, wacz, layout: layout), collection)
                 let verifier = ArchiveVerifier(
                     wacz, continuing: saved ?? VerificationProgress(), lookups: lookups,
-                    wholeFile: before != nil || archive.importedAt.timeIntervalSinceNow < -86_400 ? archive.sha256 : nil
+                    wholeFile: isJustImported ? nil : archive.sha256
                 ) { done, progress in
                     latest = isAlone ? progress ?? latest : nil
                     if latest != nil, progress != nil, savedAt.duration(to: .now) > Self.saveInterval {
-                        try write(latest, .verifying, archive)
+                        try write(latest, .verifying, archive, state)
                         (latest, savedAt) = (nil, .now)
                     }
                     try step(done)
@@ -54,9 +62,11 @@ package struct Verifications: Sendable {
                 return try CheckedArchive(verifier, wacz, trust)
             }
             latest = nil
+            // A result is of the file as it was, from its first byte to its last.
+            guard archive.fileState(in: layout) == state else { return nil }
             checked.add(archive.sourceFindings ?? [])
             guard isAlone else { return VerificationReport(checked, after: nil) }
-            return try finish(VerificationReport(checked, after: before), archive)
+            return try finish(VerificationReport(checked, after: before), archive, state)
         }
     }
 
@@ -77,24 +87,29 @@ package struct Verifications: Sendable {
     }
 
     /// Stores a report, and deletes the progress.
-    private func finish(_ report: VerificationReport, _ archive: Archive) throws -> VerificationReport? {
+    private func finish(
+        _ report: VerificationReport, _ archive: Archive, _ state: String
+    ) throws -> VerificationReport? {
         guard !store.isReadOnly else { return report }
         return try store.committing {
             // A linked file may have got its SHA-256, and with it another key.
-            guard let now = try store.catalog.archive(id: archive.id), stamp(of: now) == stamp(of: archive) else {
+            guard let now = try store.catalog.archive(id: archive.id), now.fileState(in: layout) == state else {
                 return nil
             }
-            try write(report, .verified, now)
+            try write(report, .verified, now, state)
             for key in Set([archive.key, now.key]) { try Folder.delete(layout.derived(.verifying, key: key)) }
-            _ = try store.catalog.setVerification(report.summary, findings: report.result.findings, key: now.key)
+            _ = try store.catalog.setVerification(
+                report.summary, of: state, findings: report.result.findings, key: now.key)
             return report
         }
     }
 
-    /// Adds the last verification to the catalog, which was rebuilt.
+    /// Adds the last verification to the catalog, which was rebuilt. A store that comes from elsewhere, or was copied, has files
+    /// in other states, so that nothing in it can claim a result.
     func restore(_ archive: Archive) throws {
-        guard let report = last(of: archive) else { return }
-        _ = try store.catalog.setVerification(report.summary, findings: report.result.findings, key: archive.key)
+        guard let report = last(of: archive), let state = archive.fileState(in: layout) else { return }
+        _ = try store.catalog.setVerification(
+            report.summary, of: state, findings: report.result.findings, key: archive.key)
     }
 
     /// Queues the verification of archives whose last one is older than `days`, or that were never verified.
@@ -102,21 +117,23 @@ package struct Verifications: Sendable {
         try store.jobs.queueVerifications(olderThan: Date(timeIntervalSinceNow: -Double(days) * 86_400))
     }
 
-    private func read<Value: Codable>(_ type: Value.Type, _ file: DerivedFile, _ archive: Archive) -> Value? {
+    private func read<Value: Codable>(
+        _ type: Value.Type, _ file: DerivedFile, _ archive: Archive, _ state: String
+    ) -> Value? {
         let path = layout.derived(file, key: archive.key)
         let document = try? StoreDocument.read(Stamped<Value>.self, at: path, bytesMax: Self.bytesMax)
-        return document?.stamp == stamp(of: archive) ? document?.content : nil
+        return document?.stamp == Self.stamp(state) ? document?.content : nil
     }
 
-    private func write(_ value: some Codable, _ file: DerivedFile, _ archive: Archive) throws {
+    private func write(_ value: some Codable, _ file: DerivedFile, _ archive: Archive, _ state: String) throws {
         guard !store.isReadOnly else { return }
         try StoreDocument.write(
-            Stamped(stamp: stamp(of: archive), content: value), to: layout.derived(file, key: archive.key),
+            Stamped(stamp: Self.stamp(state), content: value), to: layout.derived(file, key: archive.key),
             bytesMax: Self.bytesMax)
     }
 
-    /// Identifies the format and the file.
-    private func stamp(of archive: Archive) -> String { "1-\(archive.fileStamp)" }
+    /// Identifies the format and the file in its state.
+    private static func stamp(_ state: String) -> String { "2-\(state)" }
 
     private struct Stamped<Content: Codable>: Codable {
         let stamp: String

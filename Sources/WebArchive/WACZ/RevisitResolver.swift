@@ -26,6 +26,9 @@ package struct RevisitResolver<Source: CaptureFile> {
     private let check: CancellationCheck
     /// The state before the last capture that only said that nothing had changed. Those of one URL follow each other.
     private var lastState: (entry: CDXJEntry, state: Payload?)?
+    /// The last payloads that were found by their digest alone, by file, URL and digest. A page can repeat one thousands of times.
+    private var lastRepeated: [[String]: Payload] = [:]
+    private static var repeatedMax: Int { 64 }
 
     /// - Parameters:
     ///   - others: Returns the other files of the collection that may have captures of some URLs, the best copies first.
@@ -57,8 +60,17 @@ package struct RevisitResolver<Source: CaptureFile> {
             if own.record.refersToDate == nil { lastState = (entry, found) }
             return found
         }
+        let digest = own.record.payloadDigest ?? entry.digest
+        let key = own.record.refersToDate == nil ? digest.map { [source.wacz.name, entry.url, $0] } : nil
+        if let key, let found = lastRepeated[key] { return found }
         let urls = Self.urls(own.record, entry)
-        if let found = try payload(of: own.record, entry, urls, in: source, isOther: false) { return found }
+        if let found = try payload(of: own.record, entry, urls, in: source, isOther: false) {
+            if let key {
+                if lastRepeated.count >= Self.repeatedMax { lastRepeated = [:] }
+                lastRepeated[key] = found
+            }
+            return found
+        }
         for other in try others(source, urls.map(\.matcher)) {
             if let found = try payload(of: own.record, entry, urls, in: other, isOther: false) { return found }
         }
@@ -147,13 +159,22 @@ package struct RevisitResolver<Source: CaptureFile> {
         let digest = record.payloadDigest ?? entry.digest
         for place in urls {
             var tried: [CDXJEntry] = []
+            func isCandidate(_ other: CDXJEntry) -> Bool {
+                // ArchiveWeb.page writes revisits of a `GET` for a `POST` with the same payload.
+                !other.isRevisit && WARCDigest.mayBeEqual(other.digest, digest) && !tried.contains(other)
+                    && ((other.method ?? "GET") == (entry.method ?? "GET") || WARCDigest.areEqual(other.digest, digest))
+            }
             while tried.count < Self.candidatesMax {
-                let best = try source.wacz.closestCapture(matching: place.matcher, at: place.time, check) {
-                    // ArchiveWeb.page writes revisits of a `GET` for a `POST` with the same payload.
-                    !$0.isRevisit && WARCDigest.mayBeEqual($0.digest, digest) && !tried.contains($0)
-                        && (($0.method ?? "GET") == (entry.method ?? "GET") || WARCDigest.areEqual($0.digest, digest))
+                // Of a URL with many revisits, this reads one line for each of them instead of all.
+                let named = tried.isEmpty && record.refersToTime != nil ? place.time : nil
+                let exact = try named.flatMap {
+                    try source.wacz.captureExactly(matching: place.matcher, at: $0, check, where: isCandidate)
                 }
-                guard let best else { break }
+                guard
+                    let best = try exact
+                        ?? source.wacz.closestCapture(
+                            matching: place.matcher, at: place.time, check, where: isCandidate)
+                else { break }
                 tried.append(best)
                 let content = try source.wacz.content(of: best, check)
                 // An index may not mark a revisit as one.

@@ -128,6 +128,23 @@ extension WACZFile {
         return try closest(search, at: time, where: isWanted)
     }
 
+    /// Returns the capture of exactly a time and spelling, and reads only the index lines of that second.
+    ///
+    /// - Returns: `nil` if there is none, and also if the index can't be searched. Then `closestCapture` decides.
+    func captureExactly(
+        matching matcher: CaptureMatcher, at time: CaptureTimestamp, _ check: CancellationCheck,
+        where condition: (CDXJEntry) -> Bool
+    ) throws(WebArchiveError) -> CDXJEntry? {
+        guard try searchable() != nil else { return nil }
+        var search = CaptureSearch(wacz: self, matcher: matcher, includesMethods: false, check: check)
+        search.span = time...time
+        let found = try closest(search, at: time) { condition($0) && isCapture($0) }
+        guard let found, found.captureTime == time, matcher.spelling(of: found.url.utf8) == .asRequested else {
+            return nil
+        }
+        return found
+    }
+
     /// Returns whether an entry names a capture: a record of the type `response`, `resource` or `revisit`. Some indexers
     /// also list a crawler's notes (`metadata`) and converted forms (`conversion`). WARC 1.1 §6.
     ///

@@ -87,8 +87,10 @@ struct BackedUpStore: Sendable {
 
 /// Everything in a store, for comparing two stores.
 struct StoreFacts: Equatable {
+    /// Without the states of their files, which are of these copies.
     var archives: [Archive]
-    var details: [ArchiveDetails]
+    /// As JSON.
+    var details: [String]
     var pages: [[ArchivePage]]
     var collections: [ArchiveCollection]
     /// The key of the archive that each file name finds.
@@ -105,8 +107,10 @@ struct StoreFacts: Equatable {
     init(_ store: ArchiveStore) throws {
         let catalog = store.catalog
         let all = try catalog.allArchives()
-        archives = all
-        details = try all.map { try store.details(of: $0) }
+        archives = all.map(\.withoutState)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        details = try all.map { String(decoding: try encoder.encode(store.details(of: $0)), as: UTF8.self) }
         pages = try all.map { try catalog.pages(key: $0.key, PageListRequest(limit: 1000)).pages }
         collections = try store.collections.all()
         names = try Dictionary(
