@@ -99,7 +99,11 @@ class Packed:
 
     @property
     def warcs(self):
-        return [data for name, data in self.files.items() if "archive/" in name and name.endswith((".warc", ".warc.gz"))]
+        """Without those that a signed list of files doesn't name, if it names any."""
+        names = [name for name in self.files if "archive/" in name and name.endswith((".warc", ".warc.gz"))]
+        is_signed = "signedData" in json.loads(self.files.get("datapackage-digest.json", b"{}"))
+        listed = [item["path"] for item in json.loads(self.files.get("datapackage.json", b"{}")).get("resources", []) if is_signed]
+        return [self.files[name] for name in [name for name in names if name in listed] or names]
 
     def changed(self):
         """The files that don't match the list of files, and the list if it doesn't match its hash."""
