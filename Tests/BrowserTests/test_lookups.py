@@ -317,6 +317,21 @@ def test_answer_to_other_data_is_shown_only_if_it_is_the_only_one(sending_archiv
     expect(page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_unchanged_answer_without_an_earlier_state_is_not_recorded(host, tmp_path, page, mode):
+    """A later state doesn't stand for it, neither in the frame nor in the toolbar."""
+    later = "2024-11-22T09:00:00Z"
+    host.add(write_captures(tmp_path / "unchanged.wacz", "Unchanged", [
+        ({"url": f"{EXAMPLE}/"}, b"<!doctype html><title>Start</title><h1>Start</h1>"),
+        ({"url": f"{EXAMPLE}/news", "status": 304, "file": "news.html", "type": "text/html"}, b""),
+        ({"url": f"{EXAMPLE}/news", "time": later}, b"<!doctype html><title>News</title><h1>Later news</h1>")]))
+    viewer = open_by(page, host, mode, "unchanged", f"#url={EXAMPLE}/news&ts=20241121090000")
+    expect(page.get_by_role("heading", name=re.compile(f"{UNCAPTURED}|This capture can't be shown"))).to_be_visible()
+    expect(page.get_by_text("Captured 22 November")).to_have_count(0)
+    viewer = open_by(page, host, mode, "unchanged", f"#url={EXAMPLE}/news&ts=20241122090000")
+    expect(viewer.read("h1")).to_have_text("Later news")
+
+
 @pytest.mark.few("lookups")
 @pytest.mark.parametrize("mode", MODES)
 def test_documents_without_a_script_are_shown_with_their_url(odd_archive, page, mode):

@@ -33,6 +33,8 @@ private struct Repair {
     /// The WARC files whose gzip members aren't their records.
     private let converted: Set<String>
     private var changes: [String] = []
+    /// Whether the page list was written again, so that its hash says nothing about the one before.
+    private var rewritesPages = false
 
     init(_ wacz: WACZFile, before: WACZInspection, writer: WACZWriter, converted: Set<String>) {
         (self.wacz, self.before, self.writer, self.converted) = (wacz, before, writer, converted)
@@ -79,6 +81,7 @@ private struct Repair {
             }
             return
         }
+        rewritesPages = true
         let reader = wacz.makePageReader(keepsText: true)
         while let page = try reader.next() {
             try writer.addPage(url: page.url, time: page.captureTime, title: page.title, text: page.text)
@@ -118,6 +121,7 @@ private struct Repair {
         let listed = Dictionary(package.resources.map { ($0.path, $0) }) { first, _ in first }
         var changes: [String] = []
         for file in files where wacz.directory.entry(named: file.path) != nil && !file.path.hasPrefix("indexes/") {
+            if rewritesPages, file.path.hasPrefix("pages/") { continue }
             guard let hash = listed[file.path]?.hash else {
                 changes.append("Hash of \(file.path): added.")
                 continue

@@ -94,13 +94,16 @@ export function createPageReports(viewer) {
 
     async function confirm(report) {
         const { url } = report;
-        let list = await lookups.capturesOf(url, report.timestamp);
+        // What is shown instead of a capture has no time of its own.
+        const opened = isServerTitle(report.title) ? await openedPage() : null;
+        const timestamp = opened && sameDocument(opened.url, url) ? opened.timestamp : report.timestamp;
+        let list = await lookups.capturesOf(url, timestamp);
         if (isServerTitle(report.title) && isKnownUnavailable(report)) return;
         // A URL may have been captured only with a request body, which its captures don't list. If nothing was captured, a
         // document that the agent saw in the frame comes from the engine or the server.
         if ((!list.closest || isServerTitle(report.title)) && /^https?:/i.test(url)) {
-            const found = await lookups.nearest(url, report.timestamp);
-            if (!found.capture?.isReadable && report.kind === "load" && (report.isSeen || await isAbsence(report))) {
+            const found = await lookups.nearest(url, timestamp);
+            if (!found.capture?.isReadable && report.kind === "load" && (report.isSeen || await isAbsence({ url, timestamp }))) {
                 if (report.isCurrent() && sameDocument(url, reportedURL)) await viewer.fallbacks.showAbsence(url, list.closest, true);
                 return;
             }
@@ -129,8 +132,9 @@ export function createPageReports(viewer) {
         return !(await lookups.nearest(opened, timestamp)).capture?.isReadable;
     }
 
-    /** Returns the URL from which the document in the frame was loaded; `undefined` if that is unknown. */
-    const openedURL = async () => parseReplayURL((await agent.ask("look")).opened, archive)?.url;
+    /** Returns the URL and the time from which the document in the frame was loaded; nothing if that is unknown. */
+    const openedPage = async () => parseReplayURL((await agent.ask("look")).opened, archive);
+    const openedURL = async () => (await openedPage())?.url;
 
     /** Whether the document was loaded from the URL, and didn't only change its own URL to it. */
     async function wasLoadedFrom({ kind, url }) {
