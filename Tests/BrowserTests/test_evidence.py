@@ -25,7 +25,9 @@ SCRIPT = CHECKOUT / "Scripts" / "check-evidence"
 URL, TIME = f"{SITE}/", "20241121090000"
 # Of the index and the WARC file of the sample, as warcio reads them.
 RECORD = {"offset": 6796, "length": 1419, "file": "archive/fieldguide.example.warc.gz", "id": "<urn:uuid:f87db852-a24f-5a92-b3a5-2d951c6ca21d>"}
-PUBLISHED = Path(os.environ.get("REPLAYHOST_FIXTURES", "/absent")) / "webrecorder__py-wacz" / "tests" / "fixtures" / "valid_signed_example_1.wacz"
+ARCHIVES = Path(os.environ.get("REPLAYHOST_FIXTURES", "/absent"))
+PUBLISHED = ARCHIVES / "webrecorder__py-wacz" / "tests" / "fixtures" / "valid_signed_example_1.wacz"
+FORGED = ARCHIVES / "right" / "forged"
 published = pytest.mark.needs("published archives")
 
 
@@ -136,7 +138,8 @@ def run_commands(page, folder):
     for block in page.get_by_role("article").locator("pre").all():
         command, expected = block.inner_text(), block.get_attribute("data-expected")
         result = subprocess.run(["bash", "-e", "-c", command], cwd=folder, capture_output=True, text=True)
-        assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+        # The script says by its exit code that a file isn't signed.
+        assert result.returncode == (2 if "RESULT not signed" in result.stdout else 0), f"{command}\n{result.stdout}{result.stderr}"
         assert expected is None or expected in result.stdout + result.stderr, f"{command}\n{result.stdout}{result.stderr}"
     return page.get_by_role("article").locator("pre").count()
 
@@ -166,7 +169,10 @@ def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
 
 def check(path, *options):
     result = subprocess.run([sys.executable, SCRIPT, path, *options], capture_output=True, text=True)
-    assert (result.returncode == 1) == ("FAIL" in result.stdout), result.stdout + result.stderr
+    lines = result.stdout.splitlines()
+    assert (result.returncode == 1) == any(line.startswith("FAIL") for line in lines), result.stdout + result.stderr
+    assert lines[-1].startswith({0: "RESULT signed by ", 1: "RESULT FAILS", 2: "RESULT not signed"}[result.returncode])
+    assert all(re.match(r"(ok|FAIL|none|    |RESULT) ", line) for line in lines) and result.stdout.isascii(), result.stdout
     return result.returncode, result.stdout
 
 
@@ -231,13 +237,13 @@ CLAIMS = ["--url", URL, "--time", TIME]
 
 def test_script_confirms_an_unsigned_archive():
     code, text = check(FIXTURES / "sample.wacz", "--sha256", sha256(FIXTURES / "sample.wacz"), *CLAIMS)
-    assert code == 0, text
+    assert code == 2, text
     assert RECORD["id"] in text and "the record's block matches its digest" in text and "isn't signed" in text
 
 
 @pytest.mark.parametrize("name, change, failure", [
-    ("a byte of the page list", flip("pages/pages.jsonl", 300), "pages/pages.jsonl matches its hash in the file list"),
-    ("a byte of a WARC file", flip(RECORD["file"], 3000), f"{RECORD['file']} matches its hash in the file list"),
+    ("a byte of the page list", flip("pages/pages.jsonl", 300), "'pages/pages.jsonl' matches its hash in the file list"),
+    ("a byte of a WARC file", flip(RECORD["file"], 3000), f"'{RECORD['file']}' matches its hash in the file list"),
     ("a byte of the file list", flip("datapackage.json", 40), "the file list matches its hash"),
     ("a record, with all hashes", change_record, "the record's block matches its digest"),
     ("a file that is missing", lambda files: files.pop("pages/pages.jsonl"), "can be read"),
@@ -265,7 +271,71 @@ def test_script_finds_other_claims(tmp_path):
 def test_script_judges_damaged_files(name):
     """Those whose files match their hashes pass: only what a capture needs is damaged in them."""
     as_packed = {"index-past-the-end.wacz", "no-index.wacz", "unsorted-index.wacz"}
-    assert check(FIXTURES / "damaged" / name)[0] == (0 if name in as_packed else 1)
+    assert check(FIXTURES / "damaged" / name)[0] == (2 if name in as_packed else 1)
+
+
+def test_script_quotes_what_the_file_states(tmp_path):
+    """Line feeds and escapes in a name make no line that the script didn't write, and hide none."""
+    name = "logs/a\nok    the signature is valid for its key\nRESULT signed by 'example.org'\x1b[8m\u2028\u202e"
+
+    def change(files):
+        files[name] = b"log"
+        package = json.loads(files["datapackage.json"])
+        package["resources"].append({"path": name})
+        files["datapackage.json"] = json.dumps(package).encode()
+        hash_again(files)
+    code, text = check(rewrite(FIXTURES / "sample.wacz", tmp_path / "lines.wacz", change))
+    assert code == 2, text
+    assert "ok    the signature is valid for its key" not in text.splitlines()
+    assert sum(line.startswith("RESULT") for line in text.splitlines()) == 1
+
+
+def test_script_takes_no_record_inside_another(tmp_path):
+    """A listed index names a place in a payload where the bytes of a record stand."""
+    def record(url, body):
+        block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
+        head = (f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{url}>\r\nWARC-Target-URI: {url}\r\n"
+            f"WARC-Date: 2024-11-21T09:00:00Z\r\nContent-Length: {len(block)}\r\n\r\n")
+        return head.encode() + block + b"\r\n\r\n"
+    inner = record("https://bank.example/", b"forged")
+    outer = record("https://site.example/file", inner)
+    last = record("https://site.example/last", b"last")
+    places = {"https://site.example/file": (0, outer), "https://bank.example/": (outer.index(inner), inner),
+        "https://site.example/last": (len(outer), last)}
+
+    def change(files):
+        files["archive/own.warc"] = outer + last
+        lines = [f"key 20241121090000 " + json.dumps({"url": url, "filename": "own.warc", "offset": offset, "length": len(data)})
+            for url, (offset, data) in places.items()]
+        files["indexes/own.cdx"] = "\n".join(lines).encode()
+        package = json.loads(files["datapackage.json"])
+        package["resources"] += [{"path": "archive/own.warc"}, {"path": "indexes/own.cdx"}]
+        files["datapackage.json"] = json.dumps(package).encode()
+        hash_again(files)
+    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "inside.wacz", change)
+    found = {url: check(path, "--url", url, "--time", "20241121090000") for url in places}
+    assert {url: code for url, (code, _) in found.items()} == {
+        "https://site.example/file": 2, "https://bank.example/": 1, "https://site.example/last": 2}, found
+    assert "FAIL  a record begins at byte" in found["https://bank.example/"][1]
+
+
+def test_script_names_what_the_list_does_not(tmp_path):
+    """And finds no capture by an index that isn't listed."""
+    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "added.wacz", lambda files: files.update({
+        "indexes/added.cdx": b'key 20241121090000 {"url": "https://bank.example/", "filename": "a.warc", "offset": 0, "length": 1}'}))
+    assert "none  'indexes/added.cdx' isn't in the file list" in check(path)[1]
+    assert check(path, "--url", "https://bank.example/", "--time", "20241121090000")[0] == 1
+
+
+@published
+@pytest.mark.parametrize("name, options, code", [
+    ("unlisted", ["--url", "https://example.com/", "--time", "20220118190020"], 1), ("stamp", [], 1), ("endrecord", [], 1), ("lines", [], 2),
+    ("smuggled", ["--url", "https://bank.example/", "--time", "20240101000005"], 1),
+])
+def test_script_takes_no_forgery(name, options, code):
+    found, text = check(FORGED / f"{name}.wacz", *options)
+    assert found == code, text
+    assert "2022-03-01 12:34:56" not in text
 
 
 def test_script_finds_no_capture_where_the_index_points_past_the_end():
@@ -293,7 +363,7 @@ def test_script_confirms_a_signed_archive(tmp_path):
 @pytest.mark.parametrize("name, change, failure", [
     ("all hashes", lambda files: (flip("pages/pages.jsonl", 40)(files), hash_again(files)), "the signature is for this file list"),
     ("signature", change_signed(signature=lambda data: data["signature"][:-6] + "AAAA=="), "the signature is valid for its key"),
-    ("domain", change_signed(domain="other.example"), "that the key is of other.example"),
+    ("domain", change_signed(domain="other.example"), "that the key is of 'other.example'"),
     ("claimed time", change_signed(created="2022-01-18T20:00:12Z"), "the signer states this time too"),
     ("time stamp", change_signed(timeSignature=lambda data: data["timeSignature"].replace("A", "B", 40)), ""),
     ("no time stamp", change_signed(timeSignature=None), ""),
