@@ -7,6 +7,7 @@ import Foundation
 ///     capture.json     URL and token of the running server, which keeps it locked
 ///     config.yaml      the configuration; config.yaml.previous is the version before
 ///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt, egress.jsonl
+///     received/        what was taken out of a session folder, until it's in the library; tools can't reach it
 ///     paused           there while the queue is paused
 ///     egress.allow     hosts of an intranet that may be saved from
 ///     tls/             the root certificate, the server's, and their keys
@@ -29,6 +30,8 @@ package struct CaptureLayout: Sendable {
 
     package var root: String { store.capture }
     package var sessions: String { root + "/sessions" }
+    /// What was taken out of session folders, until it's in the library and in its folder. Tools can't reach it.
+    var received: String { root + "/received" }
     package var egressAllow: String { root + "/egress.allow" }
     package var cookies: String { root + "/cookies" }
     package var certificates: String { root + "/tls" }
@@ -59,7 +62,7 @@ package struct CaptureLayout: Sendable {
     }
 
     package func makeFolders() throws {
-        for folder in [root, sessions, cookies, logs] { try Folder.create(folder) }
+        for folder in [root, sessions, received, cookies, logs] { try Folder.create(folder) }
         Folder.makePrivate(root)
     }
 }

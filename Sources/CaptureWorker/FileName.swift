@@ -15,6 +15,22 @@ package enum FileName {
         return ending.isEmpty ? name : "\(name).\(ending)"
     }
 
+    /// Returns a name that another process made, if it's one that `make` could have made; else one of its letters.
+    package static func plain(_ name: String) -> String {
+        let forbidden = "/\\:*?\"<>|".unicodeScalars
+        let isPlain =
+            !name.isEmpty && name.utf8.count <= bytesMax + 10 && !name.hasPrefix(".")
+            && name.unicodeScalars.allSatisfy {
+                ![.control, .format, .surrogate, .privateUse, .lineSeparator, .paragraphSeparator].contains(
+                    $0.properties.generalCategory)
+                    && !forbidden.contains($0)
+            }
+        guard !isPlain else { return name }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let ending = parts.count > 1 ? String(parts[parts.count - 1]) : ""
+        return make(id: "", title: parts.dropLast(parts.count > 1 ? 1 : 0).joined(separator: "."), extension: ending)
+    }
+
     private static func clean(_ text: String, bytesMax: Int) -> String {
         var name = String.UnicodeScalarView()
         // Titles can be very long.

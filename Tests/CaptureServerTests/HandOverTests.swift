@@ -81,6 +81,112 @@ struct HandOverTests {
         try await expectDone(row.downloadID)
     }
 
+    // What a tool that was taken over can write ------------------------------------------------------------------------
+
+    /// The names of a result, each of which would lead out of the session, or to what isn't a file of it.
+    private static let foreign = [
+        "../../../secret", "out/../../../../secret", "/SECRET", "out/link", "link/secret", "out/hard", "out/fifo",
+        "out", "out/", "", ".",
+        "out//media.mp4", "out/\0media.mp4", "out/none", "a/b/c/d/e/f/g/h/i", String(repeating: "x", count: 300),
+    ]
+
+    /// Makes links and others in a session; the person's file is outside.
+    private func trap(_ session: String) throws -> String {
+        let secret = test.folder.path("store/secret")
+        try Data("secret".utf8).write(to: URL(fileURLWithPath: secret))
+        symlink(secret, session + "/out/link")
+        symlink(test.folder.path("store"), session + "/link")
+        link(secret, session + "/out/hard")
+        mkfifo(session + "/out/fifo", 0o600)
+        return secret
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    private func expectUntouched(_ secret: String) throws {
+        #expect(try contents(of: secret) == Array("secret".utf8))
+        #expect(try mode(secret) == 0o644)
+        let placed = FileManager.default.enumerator(atPath: layout.downloads)?.allObjects as? [String] ?? []
+        for name in placed where Folder.isFile("\(layout.downloads)/\(name)") {
+            #expect(try contents(of: "\(layout.downloads)/\(name)") != Array("secret".utf8))
+        }
+    }
+
+    @Test(arguments: foreign) func fileOutsideIsNotTaken(name: String) async throws {
+        var (row, files) = try await session()
+        let secret = try trap(layout.session(row.sessionID))
+        files.file = name.replacing("/SECRET", with: secret)
+        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        try expectUntouched(secret)
+        handOver().sweep(row)
+        try expectUntouched(secret)
+        #expect(names(in: layout.sessions) == [] && names(in: layout.received) == [])
+    }
+
+    @Test(arguments: foreign) func archiveOutsideIsNotTaken(name: String) async throws {
+        var (row, files) = try await session()
+        let secret = try trap(layout.session(row.sessionID))
+        files.archive = name.replacing("/SECRET", with: secret)
+        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        try expectUntouched(secret)
+        #expect(try store.archives().isEmpty)
+    }
+
+    /// A result that names the archive of another person, which is in the library already.
+    @Test func archiveOfAnotherDownloadIsNotGiven() async throws {
+        let imported = try store.jobs.importAny(
+            at: Checkout.fixture("second.wacz"), mode: .copy, options: ImportOptions())
+        guard case .archive(let outcome) = imported else { throw Killed() }
+        let other = outcome.archive
+        var (row, files) = try await session()
+        files.archiveSHA256 = try #require(other.sha256)
+        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        #expect(try await test.row(row.downloadID).archiveID != other.id.text)
+        #expect(try store.archive(id: other.id) != nil)
+    }
+
+    @Test(arguments: [
+        "../../.bash_profile", "/etc/cron.d/x", ".profile", "a/b\u{202e}gpj.mp4", "a\nb", "", "..",
+        String(repeating: "x", count: 400),
+    ])
+    func nameStaysInItsFolder(name: String) async throws {
+        var (row, files) = try await session()
+        files.fileName = name
+        try await handOver().run(row, files)
+        let placed = try #require(try await test.row(row.downloadID).fileName)
+        #expect(!placed.contains("/") && !placed.hasPrefix(".") && placed.utf8.count <= 255)
+        #expect(names(in: layout.downloads + "/john/tiktok") == [placed])
+        #expect(names(in: layout.downloads) == ["john"])
+    }
+
+    /// Links in the place of what the server reads and writes itself.
+    @Test func linksInASessionAreNotFollowed() async throws {
+        let (row, _) = try await session()
+        let path = layout.session(row.sessionID)
+        let secret = try trap(path)
+        let folder = SessionFolder(path)
+        for name in ["job.json", "result.json", "log.txt"] {
+            try Folder.delete("\(path)/\(name)")
+            symlink(secret, "\(path)/\(name)")
+            #expect(throws: StoreError.self) { try folder.read(name, bytesMax: 100) }
+        }
+        #expect(try logs.page(row, offset: 0, limit: 10).lines == [])
+        try folder.write("job.json", Array("order".utf8))
+        #expect(try folder.read("job.json", bytesMax: 100) == Array("order".utf8))
+        #expect(throws: StoreError.self) { try folder.read("job.json", bytesMax: 4) }
+        try expectUntouched(secret)
+        handOver().discardResult(row)
+        try expectUntouched(secret)
+        // Deleting gives a tool's protected folders back their modes, but not those that a link leads to.
+        #expect(chmod(test.folder.path("store"), 0o755) == 0 && chmod(path + "/out", 0) == 0)
+        handOver().sweep(row)
+        #expect(try mode(test.folder.path("store")) == 0o755)
+        #expect(names(in: layout.sessions) == [])
+        try expectUntouched(secret)
+    }
+
     @Test func archiveAloneIsKeptOnRequest() async throws {
         let (row, files) = try await session()
         try await handOver(keepsFiles: false).run(row, files)

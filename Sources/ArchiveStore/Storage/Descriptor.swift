@@ -71,6 +71,19 @@ package final class Descriptor: Sendable {
         return status
     }
 
+    /// Whether this is a regular file of this user that has only one name.
+    package func isOwnFile() throws(StoreError) -> Bool {
+        let status = try status()
+        return status.isFile && status.st_nlink == 1 && status.st_uid == geteuid()
+    }
+
+    /// Whether a path names this file itself, and not a link to it.
+    package func isNamed(_ path: String) throws(StoreError) -> Bool {
+        let own = try status()
+        return Folder.status(of: path, followsLink: false).map { $0.st_ino == own.st_ino && $0.st_dev == own.st_dev }
+            ?? false
+    }
+
     /// Returns the size of the file in bytes.
     package func size() throws(StoreError) -> UInt64 { UInt64(clamping: try status().st_size) }
 

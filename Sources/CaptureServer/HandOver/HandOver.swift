@@ -28,14 +28,18 @@ struct HandOver: Sendable {
     func run(_ row: DownloadRow, _ files: SavedFiles) async throws {
         try onStep(.result)
         let id = row.downloadID
-        let session = layout.session(row.sessionID)
+        let session = SessionFolder(layout.session(row.sessionID))
         guard try await queue.beginStoring(id) else { return sweep(row) }
         let archive = try await BlockingWork().long { try importArchive(files, session, row) }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
         try onStep(.imported)
         let keepsFiles = keepsFiles()
         if keepsFiles, let file = files.file {
-            try await placeFile(id, files, "\(session)/\(file)")
+            // Not a name that the archive can have.
+            let source = "\(received(row))/.file"
+            try Folder.create(received(row))
+            try session.take(file, to: source)
+            try await placeFile(id, files, source)
             try onStep(.filed)
         }
         try await queue.complete(id, keepsFile: keepsFiles && files.file != nil)
@@ -47,8 +51,10 @@ struct HandOver: Sendable {
     /// Deletes the session folder and stores its log. What can't be deleted is deleted at the next start.
     func sweep(_ row: DownloadRow) {
         let session = layout.session(row.sessionID)
-        guard Folder.isFolder(session) else { return }
+        guard Folder.isFolder(session) || Folder.isFolder(received(row)) else { return }
         do {
+            if Folder.isFolder(received(row)) { try Self.remove(received(row)) }
+            guard Folder.isFolder(session) else { return }
             // First what is large: there may be no space for the log.
             for name in try Folder.names(in: session) where name != SessionFile.log {
                 try Self.remove("\(session)/\(name)")
@@ -74,18 +80,44 @@ struct HandOver: Sendable {
         do {
             try FileManager.default.removeItem(atPath: path)
         } catch {
-            chmod(path, 0o700)
+            if Folder.isFolderItself(path) { chmod(path, 0o700) }
             for name in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator() {
                 let item = "\(path)/\(name)"
-                if Folder.isFolder(item) { chmod(item, 0o700) }
+                // Never what a link leads to.
+                if Folder.isFolderItself(item) { chmod(item, 0o700) }
             }
             try FileManager.default.removeItem(atPath: path)
         }
     }
 
-    private func importArchive(_ files: SavedFiles, _ session: String, _ row: DownloadRow) throws -> Archive {
-        if let known = try store.storedArchive(sha256: files.archiveSHA256) { return known }
-        let path = "\(session)/\(files.archive)"
+    private func received(_ row: DownloadRow) -> String { "\(layout.received)/\(row.sessionID)" }
+
+    /// Deletes the result of an attempt that failed, whatever a tool made of it, and what was taken over of it.
+    func discardResult(_ row: DownloadRow) {
+        let result = "\(layout.session(row.sessionID))/\(SessionFile.result)"
+        for path in [result, received(row)] where Folder.hasName(path) {
+            do {
+                try Self.remove(path)
+            } catch {
+                logger.warning("the result of an attempt can't be deleted", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// The archive that an interrupted hand-over has added; `nil` if it hasn't, or if another download did.
+    private func known(_ files: SavedFiles, _ row: DownloadRow) throws -> Archive? {
+        guard let known = try store.storedArchive(sha256: files.archiveSHA256),
+            known.entry.saved?.url == row.url, known.entry.saved?.user == row.username
+        else { return nil }
+        return known
+    }
+
+    private func importArchive(_ files: SavedFiles, _ session: SessionFolder, _ row: DownloadRow) throws -> Archive {
+        if let known = try known(files, row) { return known }
+        let name = files.archive.split(separator: "/").last.map(String.init) ?? ""
+        let path = "\(received(row))/\(FileName.plain(name))"
+        try Folder.create(received(row))
+        try session.take(files.archive, to: path)
         let genre = files.genre == .unknown ? [] : [files.genre.rawValue]
         let options = ImportOptions(
             title: files.title, tags: [row.username] + genre,
@@ -96,7 +128,7 @@ struct HandOver: Sendable {
             result = try store.jobs.importAny(at: path, mode: .move, options: options)
         } catch {
             // The import of a killed server may have been completed by the library meanwhile.
-            if let known = try store.storedArchive(sha256: files.archiveSHA256) { return known }
+            if let known = try known(files, row) { return known }
             throw error
         }
         guard case .archive(let outcome) = result, outcome.archive.sha256 == files.archiveSHA256 else {
@@ -121,7 +153,7 @@ struct HandOver: Sendable {
         if isPlaced { return }
         // Another program may take the name between the two steps.
         for _ in 0..<20 {
-            let name = try await queue.reserveName(id, files.fileName) {
+            let name = try await queue.reserveName(id, FileName.plain(files.fileName)) {
                 !SavedFolder.isTaken("\(folder)/\($0)")
             }
             let isPlaced = try await BlockingWork().long {

@@ -16,9 +16,7 @@ package struct DownloadLogs: Sendable {
 
     /// Compresses the log of a session. Does nothing if there is none.
     func store(_ row: DownloadRow) throws {
-        let source = "\(layout.session(row.sessionID))/\(SessionFile.log)"
-        guard let id = row.logID, Folder.isFile(source) else { return }
-        let bytes = try Self.read(source)
+        guard let id = row.logID, let bytes = try active(row) else { return }
         let path = path(id, row.createdAt)
         try Folder.create((path as NSString).deletingLastPathComponent)
         let temporary = path + ".new"
@@ -41,15 +39,22 @@ package struct DownloadLogs: Sendable {
     }
 
     private func bytes(_ row: DownloadRow) throws -> [UInt8] {
-        let active = "\(layout.session(row.sessionID))/\(SessionFile.log)"
-        do {
-            if Folder.isFile(active) { return try Self.read(active) }
-        } catch {
-            // The hand-over stores the log first, and then deletes this file, maybe just now.
-            if Folder.isFile(active) { throw error }
-        }
+        if let bytes = try active(row) { return bytes }
         guard let id = row.logID, Folder.isFile(path(id, row.createdAt)) else { return [] }
         return try Self.decompressed(Self.read(path(id, row.createdAt)))
+    }
+
+    /// Returns the log of a download that is active; `nil` if its folder has none, or not any more.
+    private func active(_ row: DownloadRow) throws -> [UInt8]? {
+        let session = layout.session(row.sessionID)
+        do {
+            return try SessionFolder(session).read(SessionFile.log, bytesMax: Self.bytesMax)
+        } catch {
+            // The hand-over stores the log first, and then deletes the folder, maybe just now.
+            let isRefused = (error as? StoreError)?.code == .refused
+            guard Folder.isFolder(session), !isRefused else { return nil }
+            throw error
+        }
     }
 
     private func path(_ id: String, _ createdAt: String) -> String {

@@ -225,7 +225,7 @@ final class Runner: Sendable {
             tools: toolbox.forWorker, hasCookies: try giveCookies(of: row.username, to: session),
             software: settings.software, limits: settings.pageLimits, isLast: queue.isLast(row),
             assets: settings.assets)
-        try JSONEncoder().encode(order).write(to: URL(fileURLWithPath: "\(session)/\(SessionFile.order)"))
+        try SessionFolder(session).write(SessionFile.order, Array(JSONEncoder().encode(order)))
         let worker = WorkerProcess(
             program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax)
         let end = try await egressGuard(session).serve(in: session, name: SessionFile.egressSocket) {
@@ -233,7 +233,8 @@ final class Runner: Sendable {
         }
         WorkerProcess.endLeftovers(of: session)
         guard let end, !Task.isCancelled else { return nil }
-        if let result = try readResult(session) { return result }
+        // A tool that ends the worker could have written it.
+        if end == .exited, let result = try readResult(session) { return result }
         if try freeBytes() < settings.freeBytesMin { return .failure(Self.diskIsFull) }
         switch end {
         case .silent:
@@ -259,7 +260,7 @@ final class Runner: Sendable {
             downloadID: row.downloadID, url: row.url, options: row.downloadOptions, tools: toolbox.forWorker,
             hasCookies: false, software: settings.software, assets: settings.assets)
         order.archive = archive
-        try JSONEncoder().encode(order).write(to: URL(fileURLWithPath: "\(session)/\(SessionFile.order)"))
+        try SessionFolder(session).write(SessionFile.order, Array(JSONEncoder().encode(order)))
         let worker = WorkerProcess(
             program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax,
             reading: archive)
@@ -324,10 +325,13 @@ final class Runner: Sendable {
         }
     }
 
+    private static let resultBytesMax = 1 << 20
+
     private func readResult(_ session: String) throws -> WorkerResult? {
-        let path = "\(session)/\(SessionFile.result)"
-        guard Folder.isFile(path) else { return nil }
-        return try JSONDecoder().decode(WorkerResult.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+        guard Folder.isFolder(session),
+            let bytes = try SessionFolder(session).read(SessionFile.result, bytesMax: Self.resultBytesMax)
+        else { return nil }
+        return try JSONDecoder().decode(WorkerResult.self, from: Data(bytes))
     }
 
     private func receive(_ message: WorkerMessage, _ row: DownloadRow) async {
@@ -352,7 +356,7 @@ final class Runner: Sendable {
 
     private func fail(_ row: DownloadRow, _ failure: ToolFailure) async throws {
         let failure = await withHint(failure, for: row.username)
-        try Folder.delete("\(layout.session(row.sessionID))/\(SessionFile.result)")
+        handOver.discardResult(row)
         let consequence = try await queue.fail(row.downloadID, failure)
         logger.warning(
             "Download failed",

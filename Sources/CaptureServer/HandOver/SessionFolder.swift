@@ -1,0 +1,98 @@
+import ArchiveStore
+import CaptureWorker
+import Foundation
+
+/// A session folder, as the server sees it. Tools and their worker write into it whatever they like, also if a site has taken them over:
+/// names that lead elsewhere, links, devices, sizes. So the server opens nothing in it by a path, but each component by itself and
+/// without following links, and takes only regular files of its own user that have no other name.
+struct SessionFolder: Sendable {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// Returns the content of a file; `nil` if there is none.
+    ///
+    /// - Throws: `StoreError` `refused` if it's something else than a plain file, or too large.
+    func read(_ name: String, bytesMax: Int) throws -> [UInt8]? {
+        guard let place = try place(of: name), let file = try place.open() else { return nil }
+        let size = try file.size()
+        guard size <= UInt64(bytesMax) else { throw Self.refused(name, "it has \(size) bytes") }
+        return try file.bytes(at: 0, upTo: Int(size))
+    }
+
+    /// Replaces whatever has a name by a new file.
+    func write(_ name: String, _ bytes: [UInt8]) throws {
+        guard let place = try place(of: name) else { throw Self.refused(name, "its folder is missing") }
+        if unlinkat(place.folder.number, place.name, 0) != 0, errno != ENOENT {
+            throw StoreError.system(errno, doing: "replacing the file", path: name)
+        }
+        let number = openat(
+            place.folder.number, place.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw StoreError.system(errno, doing: "creating the file", path: name) }
+        let file = Descriptor(owning: number, path: name)
+        try bytes.withUnsafeBytes { try file.append($0) }
+    }
+
+    /// Moves a file to a path that tools can't reach. Does nothing if an interrupted hand-over has moved it.
+    func take(_ name: String, to target: String) throws {
+        if Folder.exists(target) { return }
+        guard let place = try place(of: name), let file = try place.open() else {
+            throw StoreError(.notFound, "a file of the download is missing: \(name.prefix(200).debugDescription)")
+        }
+        guard renameat(place.folder.number, place.name, AT_FDCWD, target) == 0 else {
+            throw StoreError.system(errno, doing: "taking the file", path: name)
+        }
+        // Not what got the name in between.
+        guard try file.isNamed(target) else {
+            unlink(target)
+            throw Self.refused(name, "it changed meanwhile")
+        }
+    }
+
+    // Places ------------------------------------------------------------------------------------------------------
+
+    private struct Place {
+        let folder: Descriptor
+        let name: String
+
+        /// Opens the file; `nil` if there is none.
+        func open() throws -> Descriptor? {
+            // Nonblocking: opening a FIFO would wait for a writer.
+            let number = openat(folder.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            guard number >= 0 || errno != ENOENT else { return nil }
+            guard number >= 0 else { throw SessionFolder.refused(name, "it can't be opened") }
+            let file = Descriptor(owning: number, path: name)
+            guard try file.isOwnFile() else {
+                throw SessionFolder.refused(name, "it isn't a plain file of its own")
+            }
+            return file
+        }
+    }
+
+    /// Returns the folder of a name, and its last component; `nil` if a folder is missing.
+    private func place(of name: String) throws -> Place? {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let isPlain = parts.allSatisfy {
+            !["", ".", ".."].contains($0) && $0.utf8.count <= 255 && !$0.utf8.contains(0)
+        }
+        guard isPlain, parts.count <= Self.depthMax, let last = parts.last else {
+            throw Self.refused(name, "its name leads elsewhere")
+        }
+        var folder = try Descriptor(path: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        for part in parts.dropLast() {
+            let number = openat(folder.number, String(part), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard number >= 0 || errno != ENOENT else { return nil }
+            guard number >= 0 else { throw Self.refused(name, "its folder is a link") }
+            folder = Descriptor(owning: number, path: name)
+        }
+        return Place(folder: folder, name: String(last))
+    }
+
+    private static let depthMax = 8
+
+    private static func refused(_ name: String, _ reason: String) -> StoreError {
+        StoreError(
+            .refused, "a file of the download isn't taken: \(reason): \(name.prefix(200).debugDescription)",
+            hint: "a tool may have been taken over by the site")
+    }
+}
