@@ -51,15 +51,17 @@ package final class EgressGuard: Sendable {
         #else
         let path = "\(folder)/\(name)"
         #endif
+        let connections = Connections<Client> { await self.serve($0) }
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true) { channel in
+            .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try ClientPartHandler.add(to: channel.pipeline.syncOperations)
-                    return try Client(wrappingChannelSynchronously: channel)
+                    connections.begin(try Client(wrappingChannelSynchronously: channel))
                 }
             }
-        return try await server.accepting({ await self.serve($0) }, while: body)
+            .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+        return try await connections.run(on: server, while: body)
     }
 
     private func serve(_ client: Client) async {

@@ -15,17 +15,15 @@ package enum EgressRelay {
     package static func with<Result: Sendable>(
         socket: String, _ body: @escaping @Sendable (Int) async throws -> Result
     ) async throws -> Result {
+        // A tool or a guard that goes away is no error of the relay.
+        let connections = Connections<Stream> { try? await relay($0, to: socket) }
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .bind(host: "127.0.0.1", port: 0) { stream($0) }
-        guard let port = server.channel.localAddress?.port else { throw ChannelError.unknownLocalAddress }
-        // A tool or a guard that goes away is no error of the relay.
-        return try await server.accepting {
-            try? await relay($0, to: socket)
-        } while: {
-            try await body(port)
-        }
+            .childChannelInitializer { channel in stream(channel).map { connections.begin($0) } }
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let port = server.localAddress?.port else { throw ChannelError.unknownLocalAddress }
+        return try await connections.run(on: server) { try await body(port) }
     }
 
     private static func stream(_ channel: any Channel) -> EventLoopFuture<Stream> {

@@ -297,4 +297,35 @@ struct EgressGuardTests {
             #expect(got.isEmpty)
         }
     }
+
+    /// Tools that go on connecting while their attempt ends, by its result or by a cancellation. Whatever was accepted is closed.
+    @Test(arguments: [false, true]) func attemptThatEndsWhileToolsConnectEndsNothingElse(isCancelled: Bool) async throws
+    {
+        let folder = try TemporaryFolder()
+        let isOver = Atomic(false)
+        try await withThrowingDiscardingTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask { @Sendable in
+                    while !isOver.load(ordering: .relaxed) {
+                        _ = try? await Self.send("GET http://a.example/", to: folder.path("guard.sock"), closes: true)
+                    }
+                }
+            }
+            for _ in 0..<60 {
+                let attempt = Task {
+                    let guardian = EgressGuard(rules: EgressRules()) { _ in }
+                    try await guardian.serve(in: folder.path, name: "guard.sock") {
+                        _ = try? await Self.send("x", to: folder.path("guard.sock"), closes: true)
+                        if isCancelled { try await Task.sleep(for: .seconds(3600)) }
+                    }
+                }
+                if isCancelled {
+                    _ = try? await Self.send("x", to: folder.path("guard.sock"), closes: true)
+                    attempt.cancel()
+                }
+                _ = await attempt.result
+            }
+            isOver.store(true, ordering: .relaxed)
+        }
+    }
 }
