@@ -57,7 +57,7 @@ package final class EgressGuard: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try ClientPartHandler.add(to: channel.pipeline.syncOperations)
-                    connections.begin(try Client(wrappingChannelSynchronously: channel))
+                    try connections.accept(channel) { try Client(wrappingChannelSynchronously: channel) }
                 }
             }
             .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()

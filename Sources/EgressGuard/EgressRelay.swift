@@ -20,24 +20,25 @@ package enum EgressRelay {
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer { channel in stream(channel).map { connections.begin($0) } }
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try connections.accept(channel) { try stream(channel) } }
+            }
             .bind(host: "127.0.0.1", port: 0).get()
         guard let port = server.localAddress?.port else { throw ChannelError.unknownLocalAddress }
         return try await connections.run(on: server) { try await body(port) }
     }
 
-    private static func stream(_ channel: any Channel) -> EventLoopFuture<Stream> {
-        channel.eventLoop.makeCompletedFuture {
-            try Stream(
-                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
-        }
+    private static func stream(_ channel: any Channel) throws -> Stream {
+        try Stream(wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
     }
 
     private static func relay(_ tool: Stream, to socket: String) async throws {
         try await tool.executeThenClose { fromTool, toTool in
             let guardian = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .channelOption(.allowRemoteHalfClosure, value: true)
-                .connect(unixDomainSocketPath: socket) { stream($0) }
+                .connect(unixDomainSocketPath: socket) { channel in
+                    channel.eventLoop.makeCompletedFuture { try stream(channel) }
+                }
             try await guardian.executeThenClose { fromGuard, toGuard in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {

@@ -71,10 +71,10 @@ package final class Descriptor: Sendable {
         return status
     }
 
-    /// Whether this is a regular file of this user that has only one name.
-    package func isOwnFile() throws(StoreError) -> Bool {
+    /// Whether this is a regular file that has only one name. On a file system without owners, whose it is can't be told.
+    package func isFileWithOneName() throws(StoreError) -> Bool {
         let status = try status()
-        return status.isFile && status.st_nlink == 1 && status.st_uid == geteuid()
+        return status.isFile && status.st_nlink == 1
     }
 
     /// Whether a path names this file itself, and not a link to it.

@@ -2,9 +2,9 @@ import ArchiveStore
 import CaptureWorker
 import Foundation
 
-/// A session folder, as the server sees it. Tools and their worker write into it whatever they like, also if a site has taken them over:
-/// names that lead elsewhere, links, devices, sizes. So the server opens nothing in it by a path, but each component by itself and
-/// without following links, and takes only regular files of its own user that have no other name.
+/// A session folder, as the server sees it. Tools and their worker write into it whatever they like, also if a site has taken
+/// them over: names that lead elsewhere, links, devices, sizes. So the server opens nothing in it by a path, but each
+/// component by itself and without following links, and takes only regular files that have no other name.
 struct SessionFolder: Sendable {
     private let path: String
 
@@ -62,8 +62,8 @@ struct SessionFolder: Sendable {
             guard number >= 0 || errno != ENOENT else { return nil }
             guard number >= 0 else { throw SessionFolder.refused(name, "it can't be opened") }
             let file = Descriptor(owning: number, path: name)
-            guard try file.isOwnFile() else {
-                throw SessionFolder.refused(name, "it isn't a plain file of its own")
+            guard try file.isFileWithOneName() else {
+                throw SessionFolder.refused(name, "it isn't a plain file with one name")
             }
             return file
         }
