@@ -47,6 +47,7 @@ def test_words_in_the_url_field_are_searched(host, page, tmp_path):
     host.add(write_archive(tmp_path / "reef.wacz", "Reef", {
         "https://reef.example/": "<!doctype html><title>Reef</title><h1>Tides of the reef</h1>",
         "http://intranet/": "<!doctype html><title>Intranet</title><h1>Intranet</h1>"}))
+    host.wait_until_indexed()
     viewer = open_url(host, page, "https://reef.example/", "reef")
     expect(viewer.read("h1")).to_have_text("Tides of the reef")
     field = page.get_by_label("URL in this archive")

@@ -181,13 +181,33 @@ package struct RevisitResolver<Source: CaptureFile> {
                 guard !content.record.isRevisit else { continue }
                 let hasDigest = WARCDigest.areEqual(content.record.payloadDigest, digest)
                 let isRight =
-                    hasDigest
+                    try hasDigest
                     || !isOther && (WARCDigest.areEqual(best.digest, digest) || Self.names(best, place, record))
+                    || hasUnstated(digest, content, stated: [content.record.payloadDigest, best.digest])
                 if isRight { return Payload(content: content, source: source, entry: best) }
             }
         }
         return nil
     }
+
+    /// Whether a body has a digest of an algorithm of which nothing states its digest. Converted ARC records have a SHA-256, and
+    /// revisits of Heritrix a SHA-1.
+    private func hasUnstated(_ digest: String?, _ content: RecordContent, stated: [String?]) throws -> Bool {
+        guard let digest = digest.flatMap({ WARCDigest($0) }),
+            !stated.contains(where: { $0.flatMap { WARCDigest($0) }?.algorithm == digest.algorithm }),
+            content.storedBodyLength <= Self.hashedBytesMax
+        else { return false }
+        var hasher = DigestHasher(digest.algorithm)
+        try content.openBody().forEachChunk { bytes in
+            try check.now()
+            hasher.update(bytes)
+            return true
+        }
+        return hasher.digest == digest
+    }
+
+    /// The maximum size of a body that is hashed to compare it.
+    private static var hashedBytesMax: UInt64 { 64 << 20 }
 
     /// The number of captures of one URL to compare with a digest.
     private static var candidatesMax: Int { 16 }

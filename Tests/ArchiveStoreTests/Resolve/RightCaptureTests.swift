@@ -146,6 +146,28 @@ struct RightCaptureTests {
         #expect(try answer("20200601000000", in: [one, other])?.first == "named")
     }
 
+    /// `printf v1 | sha1sum`, in base32.
+    private static let digestOfV1 = "LJW7OICUBQQNSXKTBU75NCCVCERD2XJA"
+
+    /// The original states no digest, or one by another algorithm.
+    @Test(arguments: [nil, "sha256:3bfc269594ef649228e9a74bab00f042efc91d5acc6fbee31a382e80d42388fe"])
+    func bodyIsHashedIfNothingStatesItsDigest(stated: String?) throws {
+        let original = state("v1", "20200101000000").with {
+            if let stated {
+                $0.fields = ["WARC-Payload-Digest: \(stated)"]
+                $0.index += ",\"digest\":\"\(stated)\""
+            }
+        }
+        let right = try add(
+            [original, identical("20200601000000", digest: "sha1:\(Self.digestOfV1)"), state("v2", "20200602000000")],
+            as: "right")
+        #expect(try answer("20200601000000", in: [right]) == ["v1", "20200101000000"])
+        #expect(try missing(in: right).isEmpty)
+        let other = "sha1:\(String(repeating: "A", count: 32))"
+        let wrong = try add([original, identical("20200601000000", digest: other)], as: "wrong")
+        #expect(try missing(in: wrong).count == 1)
+    }
+
     /// Damage is one issue, which names all captures that can't be shown because of it.
     @Test func damageNamesTheRevisitsOfItsContent() throws {
         let first = Record("http://a.example/other", "v1", timestamp: "20200101000000")

@@ -5,6 +5,7 @@ import http.client
 import json
 import select
 import signal
+import socket
 import subprocess
 import sys
 
@@ -22,6 +23,17 @@ def die_with_parent():
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
+def is_free(port):
+    """Whether a server can listen there."""
+    with socket.socket() as attempt:
+        attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            attempt.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 class Server:
     """A program that serves one port, as a child of the test. The first start chooses a free port, which it keeps."""
 
@@ -32,6 +44,8 @@ class Server:
 
     def launch(self, command, **options):
         """Starts the program, and waits until it has printed its address. Returns what it printed."""
+        # A program that a killed server was starting has its socket until it runs.
+        wait_until(lambda: self.port == 0 or is_free(self.port), f"port {self.port} is free")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent, **options)

@@ -14,11 +14,12 @@ export const responds = () => fetch("/api/health", { cache: "no-store" }).then((
 /** @returns {boolean} whether the last request had no response */
 export const isServerAway = () => state !== "responds";
 
-/** Call this after a response of the server. */
+/**
+ * Call this after a response of the server. If a request had failed, the server is asked at once: a view may not have noted yet what it
+ * has to repeat, since the response can be of a request that was on its way at the same time.
+ */
 export function serverResponded() {
-    const hadFailed = state !== "responds";
-    state = "responds";
-    if (hadFailed) [...listeners].forEach(({ onBack }) => onBack());
+    if (state !== "responds") askIn(0);
 }
 
 /** Call this when the server didn't respond. It's asked again, and after another failure counts as stopped. */
@@ -34,7 +35,9 @@ async function ask() {
     const isBack = await responds();
     isAsking = false;
     if (isBack) {
-        serverResponded();
+        const hadFailed = state !== "responds";
+        state = "responds";
+        if (hadFailed) [...listeners].forEach(({ onBack }) => onBack());
     } else if (state === "responds") {
         state = "failed";
     } else if (state === "failed") {

@@ -30,15 +30,18 @@ export function spelling(search, { suggestion }) {
 /**
  * @param {Object<string, string>} search that finds nothing
  * @param {Results} found
- * @returns {HTMLElement[]} which words aren't on any page, and what finds pages instead
+ * @returns {HTMLElement[]} nothing if the server named none; else which words aren't on any page, and what finds pages instead
  */
-export function alternatives(search, { alternatives: { parts, withoutFilter, isFiltered } }) {
+export function alternatives(search, { alternatives: found }) {
+    // While archives are indexed, a search can find pages that are gone when its hits are read.
+    if (!found) return [];
+    const { parts, withoutFilter, isFiltered } = found;
     const absent = parts.filter(({ total }) => total === 0).map(({ part }) => `“${plain(part, shownMax)}”`);
     const others = [
-        ...parts.filter(({ total }) => total > 0).map((found) => ({ ...found, name: plain(found.part, shownMax), to: { ...search, words: found.query } })),
-        ...withoutFilter.map((found) => ({
-            ...found, name: message("search.without", { filter: found.part }),
-            to: found.part === "all" ? { words: found.query } : { ...search, words: found.query, [found.part]: undefined },
+        ...parts.filter(({ total }) => total > 0).map((other) => ({ ...other, name: plain(other.part, shownMax), to: { ...search, words: other.query } })),
+        ...withoutFilter.map((other) => ({
+            ...other, name: message("search.without", { filter: other.part }),
+            to: other.part === "all" ? { words: other.query } : { ...search, words: other.query, [other.part]: undefined },
         })),
     ];
     return [

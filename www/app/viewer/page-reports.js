@@ -95,7 +95,7 @@ export function createPageReports(viewer) {
     async function confirm(report) {
         const { url } = report;
         // What is shown instead of a capture has no time of its own.
-        const opened = isServerTitle(report.title) ? await openedPage() : null;
+        const opened = report.title === message("viewer.server-missing") ? await openedPage() : null;
         const timestamp = opened && sameDocument(opened.url, url) ? opened.timestamp : report.timestamp;
         let list = await lookups.capturesOf(url, timestamp);
         if (isServerTitle(report.title) && isKnownUnavailable(report)) return;
