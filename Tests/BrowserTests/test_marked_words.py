@@ -238,6 +238,7 @@ def test_keys(library, page):
     page.keyboard.press("Escape")
     expect(page.locator(".marks-bar")).to_be_visible()
     frame.focus()
+    wait_until(lambda: viewer.archived_frame.evaluate("document.hasFocus()"), "the archived page has the focus")
     page.keyboard.press("Escape")
     expect(page.locator(".marks-bar")).to_be_hidden()
     expect(frame).to_be_focused()

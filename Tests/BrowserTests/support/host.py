@@ -45,7 +45,7 @@ class Server:
     def launch(self, command, **options):
         """Starts the program, and waits until it has printed its address. Returns what it printed."""
         # A program that a killed server was starting has its socket until it runs.
-        wait_until(lambda: self.port == 0 or is_free(self.port), f"port {self.port} is free")
+        wait_until(lambda: not self.port or is_free(self.port), f"port {self.port} is free")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent, **options)
