@@ -70,7 +70,7 @@ extension stat {
     var isFile: Bool { st_mode & S_IFMT == S_IFREG }
 
     /// The size, the times of the last changes of contents and of attributes, and the number in the file system, as one text. A
-    /// file that is changed, replaced or copied gets another one: no program can set the second time (`st_ctim`).
+    /// file that is changed, replaced or copied gets another one: programs can't set the second time (`st_ctim`), except by the clock.
     package var state: String { "\(st_size)-\(modifiedAtNanoseconds)-\(changedAtNanoseconds)-\(st_ino)" }
 
     private var changedAtNanoseconds: Int64 {

@@ -104,8 +104,8 @@ package struct Verifications: Sendable {
         }
     }
 
-    /// Adds the last verification to the catalog, which was rebuilt. A store that comes from elsewhere, or was copied, has files
-    /// in other states, so that nothing in it can claim a result.
+    /// Adds the last verification to the catalog, which was rebuilt. The files of a store that was copied are in other
+    /// states, so that its documents can't claim results. Those of a drive that was moved as it is can.
     func restore(_ archive: Archive) throws {
         guard let report = last(of: archive), let state = archive.fileState(in: layout) else { return }
         _ = try store.catalog.setVerification(
