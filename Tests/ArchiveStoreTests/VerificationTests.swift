@@ -108,6 +108,7 @@ struct VerificationTests {
         let report = try #require(
             try JSONSerialization.jsonObject(with: JSONEncoder().encode(listed)) as? [String: Any])
         #expect(report["verification"] as? String == "not-verified" && report["verificationSummary"] == nil)
+        try test.store.verifications.forgetChanged()
         try test.store.jobs.queueVerifications()
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext()?.state == .done)
         let after = try #require(try test.store.archives().first).archive

@@ -70,16 +70,11 @@ extension Jobs {
         try catalog.setDetectedPages(pages, key: archive.key)
     }
 
-    /// Adds jobs for archives that were never verified, or whose file isn't in the state in which it was verified.
+    /// Adds jobs for archives that were never verified.
     ///
     /// As for texts, people decide about those whose job failed or was cancelled.
     package func queueVerifications() throws {
         guard !store.isReadOnly else { return }
-        let changed = try catalog.allArchives().filter { archive in
-            guard archive.verified != nil, let state = archive.fileState(in: store.layout) else { return false }
-            return state != archive.knownState
-        }
-        try catalog.forgetVerifications(of: changed.map(\.key))
         try queueMany(
             .verify, total: "size",
             where: """

@@ -20,10 +20,8 @@ extension Archive {
     }
 
     private func availability(_ status: stat?) -> Availability {
-        let isFile = status?.isFile ?? false
-        guard let linkedFile = storage.linkedFile else { return isFile ? .available : .missing }
-        guard let status, isFile else { return .unavailable }
-        return linkedFile.describes(status) ? .available : .changed
+        if let linkedFile = storage.linkedFile { return linkedFile.availability(status) }
+        return status?.isFile ?? false ? .available : .missing
     }
 
     /// The file's state now; `nil` if it isn't there.
@@ -121,8 +119,10 @@ extension FileReference {
     }
 
     /// Whether the linked file can be read now and is unchanged.
-    var availability: Availability {
-        guard let status = Folder.status(of: path), status.isFile else { return .unavailable }
+    var availability: Availability { availability(Folder.status(of: path)) }
+
+    fileprivate func availability(_ status: stat?) -> Availability {
+        guard let status, status.isFile else { return .unavailable }
         return describes(status) ? .available : .changed
     }
 

@@ -112,6 +112,16 @@ package struct Verifications: Sendable {
             report.summary, of: state, findings: report.result.findings, key: archive.key)
     }
 
+    /// Forgets the results of files that are in another state now, so that these are verified again. Looks at all files.
+    package func forgetChanged() throws {
+        guard !store.isReadOnly else { return }
+        let changed = try store.catalog.allArchives().filter { archive in
+            guard archive.verified != nil, let state = archive.fileState(in: layout) else { return false }
+            return state != archive.knownState
+        }
+        try store.catalog.forgetVerifications(of: changed.map(\.key))
+    }
+
     /// Queues the verification of archives whose last one is older than `days`, or that were never verified.
     package func queueAudit(days: Int) throws {
         try store.jobs.queueVerifications(olderThan: Date(timeIntervalSinceNow: -Double(days) * 86_400))

@@ -67,13 +67,7 @@ struct HandOver: Sendable {
     }
 
     /// Deletes a session folder without a download.
-    func removeSession(_ name: String) {
-        do {
-            try Self.remove(layout.session(name))
-        } catch {
-            logger.warning("a session folder can't be deleted", metadata: ["error": "\(error)"])
-        }
-    }
+    func removeSession(_ name: String) { discard(layout.session(name)) }
 
     /// Deletes a file or folder, also one whose folders a tool has protected.
     private static func remove(_ path: String) throws {
@@ -95,12 +89,14 @@ struct HandOver: Sendable {
     /// Deletes the result of an attempt that failed, whatever a tool made of it, and what was taken over of it.
     func discardResult(_ row: DownloadRow) {
         let result = "\(layout.session(row.sessionID))/\(SessionFile.result)"
-        for path in [result, received(row)] where Folder.hasName(path) {
-            do {
-                try Self.remove(path)
-            } catch {
-                logger.warning("the result of an attempt can't be deleted", metadata: ["error": "\(error)"])
-            }
+        for path in [result, received(row)] where Folder.hasName(path) { discard(path) }
+    }
+
+    private func discard(_ path: String) {
+        do {
+            try Self.remove(path)
+        } catch {
+            logger.warning("what is left of a download can't be deleted", metadata: ["error": "\(error)"])
         }
     }
 

@@ -53,7 +53,13 @@ struct BackgroundWork: Sendable {
         await repeating(every: .milliseconds(500), "can't queue jobs") {
             let now = try await blocking { try store.jobs.queueState() }
             guard now != seen else { return }
-            try await blocking.long { try LowPriority.run { try store.jobs.queueNew { stop.isRaised } } }
+            let isFirst = seen == nil
+            try await blocking.long {
+                try LowPriority.run {
+                    if isFirst { try store.verifications.forgetChanged() }
+                    try store.jobs.queueNew { stop.isRaised }
+                }
+            }
             seen = now
         }
     }

@@ -25,6 +25,7 @@ struct JobsRunCommand: ParsableCommand {
         let runner = JobRunner(store)
         var statuses: [ExitStatus] = []
         var hasImported: Bool
+        try store.verifications.forgetChanged()
         repeat {
             hasImported = false
             try store.jobs.queueNew { interrupts.wereReceived }

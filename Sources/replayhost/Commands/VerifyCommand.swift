@@ -98,13 +98,6 @@ struct VerifyCommand: ParsableCommand {
         (input.contains("/") || input.hasSuffix(".wacz")) && FileManager.default.fileExists(atPath: input)
     }
 
-    /// The file of which an import made the archive, if it wasn't a WACZ.
-    private func source(of subject: Subject) -> String? {
-        guard case .archive(let archive, _, _) = subject else { return nil }
-        let name = archive.entry.originalName
-        return FolderSearch.isArchive(name) && !FolderSearch.isWACZ(name) ? name : nil
-    }
-
     private func name(of subject: Subject) -> String {
         switch subject {
         case .archive(let archive, _, _): archive.id.text
@@ -141,7 +134,7 @@ struct VerifyCommand: ParsableCommand {
         if common.json {
             Terminal.write(Terminal.json(Output(name: name, report: report)))
         } else {
-            for line in VerdictText.lines(report, of: name, madeFrom: source(of: subject)) { common.tell(line) }
+            for line in VerdictText.lines(report, of: name) { common.tell(line) }
             try tellHolders(of: report.result.missing ?? [], for: subject)
         }
         return report

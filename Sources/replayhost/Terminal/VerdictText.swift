@@ -6,16 +6,10 @@ import WebArchive
 /// Describes a verification for the terminal.
 enum VerdictText {
     /// Returns the verdict, the evidence and the findings, one line each.
-    ///
-    /// - Parameter source: The WARC or ARC file of which the import made this archive; `nil` for others.
-    static func lines(_ report: VerificationReport, of name: String, madeFrom source: String?) -> [String] {
+    static func lines(_ report: VerificationReport, of name: String) -> [String] {
         let result = report.result
         let findings = result.findings.filter { $0.severity > .notice }
-        let made = source.map {
-            "made by replayhost from \(Terminal.safe($0)): the hashes show what changed since its import, not before"
-        }
-        let lines = [made].compactMap { $0 } + evidence(result) + signature(report)
-        return ["\(name): \(verdict(report))"] + lines.map { "  \($0)" }
+        return ["\(name): \(verdict(report))"] + (evidence(result) + signature(report)).map { "  \($0)" }
             + findings.map { "  \(FindingText.line($0))" }
     }
 
