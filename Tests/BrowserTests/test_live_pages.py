@@ -4,9 +4,7 @@ Each page writes what it sees into `#o`. One page shows all of them in frames, s
 """
 
 import struct
-import threading
 import zlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 import pytest
@@ -16,6 +14,7 @@ from support.engines import ENGINES
 from support.engines.engine import NotThere, ScriptError
 from support.host import Host
 from support.waiting import wait_until
+from support.website import WebSite
 
 SITE = "https://live.example"
 BEFORE, TIME, AFTER = (f"2024-01-01T00:00:0{second}Z" for second in [0, 5, 9])
@@ -118,40 +117,22 @@ def captures(origin):
             yield {"url": f"{SITE}/{path}", **capture, **({} if isinstance(one, str) else {"file": "x.html"})}, body
 
 
-class Live:
+class Live(WebSite):
     """A web server with the same answers."""
 
     def __init__(self):
         answers = {}
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                left = answers.get(self.path)
-                if not left:
-                    return self.send_error(404)
-                capture, body = left.pop(0) if len(left) > 1 else left[0]
-                self.send_response(capture.get("status", 200))
-                fields = [("Content-Type", capture["type"]), *capture.get("fields", []), ("Content-Length", str(len(body)))]
-                for name, value in fields + [("Location", capture[name]) for name in ["location"] if name in capture]:
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
+        def answer(path):
+            left = answers.get(path)
+            return left and (left.pop(0) if len(left) > 1 else left[0])
 
-            def log_message(self, *arguments):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://localhost:{self.server.server_address[1]}"
+        super().__init__(answer)
         for capture, body in captures(self.address):
             # There was no earlier request, and what came later wasn't there yet.
             if capture.get("status") == 304 or capture["url"].endswith("/unchanged") and capture["time"] == AFTER:
                 continue
             answers.setdefault(capture["url"].removeprefix(SITE), []).append((capture, body))
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 @pytest.fixture(scope="module")

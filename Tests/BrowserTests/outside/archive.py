@@ -2,12 +2,11 @@
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
 from support.archives import write_captures
+from support.website import WebSite
 
 HERE = Path(__file__).parent
 SITE = "https://escapes.example"
@@ -159,34 +158,9 @@ def write_victim(path):
     ])
 
 
-class OpenSite:
+class OpenSite(WebSite):
     """The same pages served as they are: the control, which shows that each attempt is heard where nothing stops it."""
 
     def __init__(self, outside):
-        pages = {}
-        for capture, body in captures(outside):
-            pages[capture["url"].removeprefix(SITE)] = capture, body
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                capture, body = pages.get(self.path.split("?")[0], ({}, b"<!doctype html>nothing"))
-                self.send_response(capture.get("status", 200))
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                for name, value in capture.get("fields", []):
-                    self.send_header(name, value)
-                if "location" in capture:
-                    self.send_header("Location", capture["location"])
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://localhost:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        pages = {capture["url"].removeprefix(SITE): (capture, body) for capture, body in captures(outside)}
+        super().__init__(lambda path: pages.get(path.split("?")[0], ({}, b"<!doctype html>nothing")))
