@@ -15,7 +15,7 @@ package enum FileName {
         return ending.isEmpty ? name : "\(name).\(ending)"
     }
 
-    /// Returns a name that another process made, if it's one that `make` could have made; else one of its letters.
+    /// Returns a name that another process made, if it's safe; otherwise a safe name made of its characters.
     package static func plain(_ name: String) -> String {
         let forbidden = "/\\:*?\"<>|".unicodeScalars
         let isPlain =

@@ -56,7 +56,7 @@ def test_report_of_a_page_states_its_evidence(host, page):
     for text in [URL, "The contents match the hashes in the file, but it isn't signed. This doesn't prove who made it, or that the web servers sent these pages.",
             "Title in this library", "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
             sha256(FIXTURES / "sample.wacz"), RECORD["id"], f"at byte offset {RECORD['offset']}, {RECORD['length']} bytes long", RECORD["file"],
-            "This file isn't signed. Nothing shows who made it.", "31 of 31 are the records that the index names",
+            "This file isn't signed. Nothing shows who made it.", "31 of 31 index lines lead to their record",
             "It isn't signed, so nothing shows who made it: a person who changes a file can also change its hashes."]:
         expect(sheet).to_contain_text(text)
     open_report(host, page, "sample", URL, "20240101")
@@ -71,7 +71,7 @@ def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
     add_verified(host, FIXTURES / "damaged" / "index-past-the-end.wacz")
     sheet = open_report(host, page, "index-past-the-end")
     affected = sheet.get_by_role("region", name="What is affected")
-    expect(sheet.get_by_role("region", name="In short")).to_contain_text("The files that have a hash match it, but some captures can't be shown, or only in part.")
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text("Every file that has a hash matches it, but some captures can't be shown, or only in part.")
     expect(affected.locator(".url").first).to_contain_text("leaf.example")
     assert ".." not in sheet.inner_text().replace("…", "")
 

@@ -30,7 +30,7 @@ def test_new_archive_is_verified(host, page):
     field.fill("typed")
     expect(section(page)).to_contain_text("Everything in this file that has a hash matches it.")
     expect(section(page)).to_contain_text("It isn't signed, so nothing shows who made it.")
-    expect(section(page)).to_contain_text("31 of 31 are the records that the index names")
+    expect(section(page)).to_contain_text("31 of 31 index lines lead to their record")
     expect(field).to_have_value("typed")
     page.get_by_text("What this does and doesn't prove").click()
     expect(section(page)).to_contain_text("a person who changes a file can also change its hashes")

@@ -169,7 +169,7 @@ def test_changed_byte_is_one_issue_with_the_url(store, tmp_path):
     assert result["unreadableRecords"] == 1
     text = store.run("verify", tmp_path / "a.wacz").output
     assert "a.wacz: Damaged or changed: something in the file doesn't match its hash or is missing: 1 error\n" in text
-    assert "3 of 4 WARC records with a digest match it, 1 unreadable\n" in text
+    assert "3 of 4 WARC records match their digest, 1 unreadable\n" in text
 
 
 # Where the gzipped records begin.

@@ -71,7 +71,7 @@ package final class Descriptor: Sendable {
         return status
     }
 
-    /// Whether this is a regular file that has only one name. On a file system without owners, whose it is can't be told.
+    /// Whether this is a regular file without further hard links.
     package func isFileWithOneName() throws(StoreError) -> Bool {
         let status = try status()
         return status.isFile && status.st_nlink == 1

@@ -35,10 +35,10 @@ package enum Folder {
 
     static func owner(of path: String) -> uid_t? { status(of: path)?.st_uid }
 
-    /// Whether anything has a name, a link too, wherever it leads.
+    /// Whether something exists at the path itself, such as a link that leads nowhere.
     package static func hasName(_ path: String) -> Bool { status(of: path, followsLink: false) != nil }
 
-    /// Whether there is a folder with this name itself, and not a link to one.
+    /// Whether the path itself is a folder, and not a link to one.
     package static func isFolderItself(_ path: String) -> Bool {
         status(of: path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
     }

@@ -96,7 +96,7 @@ struct HandOver: Sendable {
         do {
             try Self.remove(path)
         } catch {
-            logger.warning("what is left of a download can't be deleted", metadata: ["error": "\(error)"])
+            logger.warning("can't delete the rest of a download", metadata: ["error": "\(error)"])
         }
     }
 

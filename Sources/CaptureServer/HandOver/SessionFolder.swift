@@ -42,10 +42,10 @@ struct SessionFolder: Sendable {
         guard renameat(place.folder.number, place.name, AT_FDCWD, target) == 0 else {
             throw StoreError.system(errno, doing: "taking the file", path: name)
         }
-        // Not what got the name in between.
+        // Something else may have got the name meanwhile.
         guard try file.isNamed(target) else {
             unlink(target)
-            throw Self.refused(name, "it changed meanwhile")
+            throw Self.refused(name, "it changed while it was moved")
         }
     }
 
@@ -63,7 +63,7 @@ struct SessionFolder: Sendable {
             guard number >= 0 else { throw SessionFolder.refused(name, "it can't be opened") }
             let file = Descriptor(owning: number, path: name)
             guard try file.isFileWithOneName() else {
-                throw SessionFolder.refused(name, "it isn't a plain file with one name")
+                throw SessionFolder.refused(name, "it isn't a regular file, or has hard links")
             }
             return file
         }
@@ -76,7 +76,7 @@ struct SessionFolder: Sendable {
             !["", ".", ".."].contains($0) && $0.utf8.count <= 255 && !$0.utf8.contains(0)
         }
         guard isPlain, parts.count <= Self.depthMax, let last = parts.last else {
-            throw Self.refused(name, "its name leads elsewhere")
+            throw Self.refused(name, "its path leaves the session folder")
         }
         var folder = try Descriptor(path: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
         for part in parts.dropLast() {
@@ -92,7 +92,7 @@ struct SessionFolder: Sendable {
 
     private static func refused(_ name: String, _ reason: String) -> StoreError {
         StoreError(
-            .refused, "a file of the download isn't taken: \(reason): \(name.prefix(200).debugDescription)",
+            .refused, "refused a file of the download: \(reason): \(name.prefix(200).debugDescription)",
             hint: "a tool may have been taken over by the site")
     }
 }

@@ -212,7 +212,7 @@ extension HTTPField.Name {
     static let link = name("Link")
     /// Only the first segment of a capture is there.
     static let segments = name("X-Replayhost-Segments")
-    /// The request wasn't captured. This is the only answer to a request of the same method to the same path.
+    /// The request wasn't captured. This is the answer to a similar one.
     static let similar = name("X-Replayhost-Similar")
     static let secFetchMode = name("Sec-Fetch-Mode")
     static let serviceWorker = name("Service-Worker")

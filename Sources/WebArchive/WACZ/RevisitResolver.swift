@@ -190,7 +190,7 @@ package struct RevisitResolver<Source: CaptureFile> {
         return nil
     }
 
-    /// Whether a body has a digest of an algorithm of which nothing states its digest. Converted ARC records have a SHA-256, and
+    /// Whether a body matches a digest whose algorithm nothing else states. Converted ARC records have a SHA-256, and
     /// revisits of Heritrix a SHA-1.
     private func hasUnstated(_ digest: String?, _ content: RecordContent, stated: [String?]) throws -> Bool {
         guard let digest = digest.flatMap({ WARCDigest($0) }),

@@ -320,14 +320,21 @@ extension WACZFile {
         let isAnyCovered = entries.contains {
             hashed.contains($0.name) && $0.name.hasPrefix(folders[0]) && isWARC($0.name)
         }
+        guard isAnyCovered else {
+            log.add(
+                .warning, "signature-covers-nothing",
+                "The signature covers no captures: no WARC file has a signed hash.",
+                at: "datapackage.json", consequence: "They are still shown, but anyone could have changed them.")
+            return []
+        }
         let more = uncovered.count > 1 ? " and \(uncovered.count - 1) more" : ""
         log.add(
             .warning, "content-uncovered", "The signature doesn't cover everything: \(first.name.prefix(200))\(more).",
             at: first.name,
-            consequence: isAnyCovered
-                ? "What isn't covered is set aside: it's neither listed nor shown. Someone may have added it after the archive was signed."
-                : "Nothing that is shown is covered by the signature.")
-        return isAnyCovered ? uncovered : []
+            consequence:
+                "What isn't covered is set aside: it's neither listed nor shown. Someone could have added it after the archive was signed."
+        )
+        return uncovered
     }
 
     /// Returns the files in `archive/` with the name of a WARC file, or all of them if there are none.

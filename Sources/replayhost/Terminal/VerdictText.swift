@@ -22,7 +22,8 @@ enum VerdictText {
             switch report.summary.contents {
             case .recordsDiffer: "the files that have a hash match it, but \(differing(report.result))"
             case .suspicious: "nothing disagrees, but the ZIP is made in a way that may be an attack"
-            case .uncovered: "what the signature covers matches its hashes; what it doesn't cover isn't shown"
+            case .uncovered:
+                "nothing that the signature covers disagrees with its hashes; what it doesn't cover isn't shown"
             case .unreplayable:
                 "some captures can't be shown, or only in part: \(count)"
                     + (report.result.records.failed > 0 ? "; \(differing(report.result))" : "")
@@ -88,7 +89,7 @@ enum VerdictText {
 
     private static func evidence(_ result: Verification) -> [String] {
         [
-            tally(result.files, "files with a hash in datapackage.json match it", "have none"),
+            tally(result.files, "hashed files match datapackage.json", "have no hash"),
             result.uncheckedFiles == 0
                 ? nil
                 : "\(Terminal.count(result.uncheckedFiles, "listed file is", "listed files are")) missing, or can't be checked",
@@ -97,11 +98,11 @@ enum VerdictText {
                 : result.dataPackage.failed == 0
                     ? "datapackage.json matches its hash" : "datapackage.json doesn't match its hash",
             tally(
-                result.records, "WARC records with a digest match it", "have none",
+                result.records, "WARC records match their digest", "have no digest",
                 unreadable: result.unreadableRecords ?? 0),
         ].compactMap { $0 } + payloads(result.payloadDigests)
             + [
-                tally(result.captures, "lines of the index lead to the record they name", "not listed"),
+                tally(result.captures, "index lines lead to their record", "captures aren't listed"),
                 tally(result.revisits, "revisits have their payload", ""),
                 tally(result.pages, "listed pages are in the index", ""),
             ].compactMap { $0 }

@@ -128,7 +128,7 @@ addMessages({
     "issue.list-changed.text": "Ask who made the file for the version that was made or signed.",
     "issue.list-changed.title": "The list of files was changed, so its hashes and its signature prove nothing",
     "issue.more-urls": "{n, plural, one {and # more URL} other {and # more URLs}}",
-    "issue.no-copy": "It wasn't found in another archive of your library.",
+    "issue.no-copy": "It wasn't found in any other archive of your library.",
     "issue.nothing.text": "Get the file again, or restore it from a backup.",
     "issue.nothing.title": "Nothing in this archive can be shown",
     "issue.open-there": "Open it there",
