@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -12,6 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
 from support.expecting import expect
 from support.journey import SITE, TITLE
@@ -65,6 +68,27 @@ def test_report_of_a_page_states_its_evidence(host, page):
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report&page={SITE}/winter.html")
     expect(sheet).to_contain_text("This URL isn't in “Tidepool Field Guide”, so there is no report about it.")
     expect(page.get_by_role("button", name="Print or save as PDF")).to_be_hidden()
+
+
+@pytest.mark.parametrize("has_state", [True, False])
+def test_report_of_an_unchanged_answer_names_the_record_that_is_shown(host, page, tmp_path, has_state):
+    path = tmp_path / f"unchanged-{has_state}.warc.gz"
+    with path.open("wb") as output:
+        writer = WARCWriter(output)
+        for day, status in [(1, "200 OK"), (2, "304 Not Modified")][not has_state:]:
+            head = StatusAndHeaders(status, [("Content-Type", "text/html")], protocol="HTTP/1.1")
+            writer.write_record(writer.create_warc_record("http://tide.example/", "response", http_headers=head,
+                payload=io.BytesIO(b"<p>ebb" if status[0] == "2" else b""), warc_headers_dict={"WARC-Date": f"2024-06-0{day}T00:00:00Z",
+                    "WARC-Record-ID": f"<urn:example:{day}>"}))
+    sheet = open_report(host, page, add_verified(host, path), "http://tide.example/", "20240602000000")
+    expect(sheet).to_contain_text("<urn:example:2>")
+    expect(sheet).to_contain_text("This record has no content of its own")
+    if has_state:
+        expect(sheet).to_contain_text("in this record of another capture:")
+        expect(sheet).to_contain_text("1 June 2024, 00:00:00 UTC")
+        expect(sheet).to_contain_text("<urn:example:1>")
+    else:
+        expect(sheet).to_contain_text("wasn't found in this archive")
 
 
 def test_report_of_a_damaged_archive_names_what_is_affected(host, page):

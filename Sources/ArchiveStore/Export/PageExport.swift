@@ -93,7 +93,6 @@ private struct PageNeeds {
 
     private static let capturesMax = 20_000
     private static let documentBytesMax = 16 << 20
-    private static let redirectsMax = 10
 
     init(
         _ store: ArchiveStore, _ archive: Archive, _ time: CaptureTimestamp?, progress: @escaping (Int) throws -> Void
@@ -121,30 +120,28 @@ private struct PageNeeds {
     private mutating func add(
         _ url: String, isCertain: Bool, isPage: Bool = false, base: String? = nil
     ) throws -> OpenCapture? {
-        var url = url
-        var last: OpenCapture?
-        for _ in 0..<Self.redirectsMax {
-            guard captures.count < Self.capturesMax, asked.insert(url).inserted else { return last }
-            guard let capture = try open(url, isCertain: isCertain) else {
-                if isCertain, last == nil, !isPage { missing.append(url) }
-                return last
+        var chain = RedirectChain(ArchiveStore.CaptureRequest(url: url, time: time))
+        while let step = chain.next {
+            guard captures.count < Self.capturesMax, step.skipsRedirects || asked.insert(step.request.url).inserted
+            else { return chain.last }
+            guard let capture = try open(step, isCertain: isCertain) else {
+                if isCertain, chain.last == nil, !isPage { missing.append(url) }
+                return chain.last
             }
             // A document that a script names is usually a link.
             let media = MediaClass(mime: capture.mime)
             guard isCertain || media != .html && media != .pdf else { return nil }
             try keep(capture)
-            last = capture
-            guard let target = capture.redirectTarget else { break }
-            url = target
+            chain.add(capture)
         }
-        if let last { noteDocument(last, page: base) }
-        return last
+        if let last = chain.last { noteDocument(last, page: base) }
+        return chain.last
     }
 
-    private func open(_ url: String, isCertain: Bool) throws -> OpenCapture? {
-        let request = ArchiveStore.CaptureRequest(url: url, time: time)
+    private func open(_ step: RedirectChain.Step, isCertain: Bool) throws -> OpenCapture? {
         do {
-            return try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: isCertain)
+            return try store.resolver.openCapture(
+                step.request, in: [archive], allowsFuzzyMatch: isCertain, skipsRedirects: step.skipsRedirects)
         } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
             return nil
         } catch let error as WebArchiveError where error.code != .io && error.code != .cancelled {
@@ -238,7 +235,8 @@ private struct PageNeeds {
     }
 
     private func exactly(_ url: String) throws -> OpenCapture? {
-        guard let capture = try open(url, isCertain: false), capture.entry.url == url else { return nil }
+        let step = RedirectChain.Step(request: .init(url: url, time: time), skipsRedirects: false)
+        guard let capture = try open(step, isCertain: false), capture.entry.url == url else { return nil }
         return capture
     }
 

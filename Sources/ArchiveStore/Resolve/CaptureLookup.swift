@@ -176,18 +176,20 @@ extension Resolver {
     /// distinguish `http` and `https`), and revisits whose payload is missing, except those that only say that nothing had
     /// changed. If there is no other capture, throws the reason.
     ///
-    /// - Parameter allowsFuzzyMatch: Whether a capture of a similar URL may be used; see `FuzzyMatch`.
-    /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
+    /// - Parameters:
+    ///   - allowsFuzzyMatch: Whether a capture of a similar URL may be used; see `FuzzyMatch`.
+    ///   - skipsRedirects: Whether captures that redirect are left out.
+    ///   - isWanted: See `closestCapture(_:in:isWanted:)`.
     /// - Returns: `nil` if neither the URL nor a similar one was captured. `OpenCapture.entry` has the URL.
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
     package func openCapture(
         _ request: ArchiveStore.CaptureRequest, in archives: [Archive], allowsFuzzyMatch: Bool,
-        isWanted: @escaping () -> Bool = { true }
+        skipsRedirects: Bool = false, isWanted: @escaping () -> Bool = { true }
     ) throws -> OpenCapture? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
-        let copies = try closestCopies(lookup, in: archives)
+        let copies = try closestCopies(lookup, in: archives) { !skipsRedirects || !$1.isRedirect }
         guard !copies.isEmpty else {
-            guard allowsFuzzyMatch, let match = FuzzyMatch(request.url) else { return nil }
+            guard allowsFuzzyMatch, !skipsRedirects, let match = FuzzyMatch(request.url) else { return nil }
             let chosen = try store.filters.archives(archives, mayHave: match.hashes).bestCopiesFirst
             let other = try Self.similarCapture(match, lookup, among: chosen) {
                 try opened($0, amongSeveral: archives.count > 1)
@@ -197,7 +199,7 @@ extension Resolver {
             capture.isSimilar = true
             return capture
         }
-        return try openFirstThatAnswers(copies, lookup) { _ in archives }
+        return try openFirstThatAnswers(copies, lookup, skipsRedirects: skipsRedirects) { _ in archives }
     }
 
     /// Opens the capture closest in time among archives and collections, each of which replays by itself.
@@ -240,9 +242,10 @@ extension Resolver {
     ///   - first: The closest capture and its copies.
     ///   - collection: Returns the archives that replay together with one.
     private func openFirstThatAnswers(
-        _ first: [Found], _ lookup: CaptureLookup, collection: (IndexedArchive) throws -> [Archive]
+        _ first: [Found], _ lookup: CaptureLookup, skipsRedirects: Bool = false,
+        collection: (IndexedArchive) throws -> [Archive]
     ) throws -> OpenCapture {
-        var (passesRedirects, passesRevisits) = (false, false)
+        var (passesRedirects, passesRevisits) = (skipsRedirects, false)
         var tried: [(archive: String, entry: CDXJEntry)] = []
         var copies = first
         var missing: (any Error)?
@@ -264,7 +267,7 @@ extension Resolver {
             copies = try closestCopies(lookup, in: together) { index, other in
                 !tried.contains { $0.archive == index.archive.key && $0.entry == other }
                     && !(passesRevisits && other.isRevisit)
-                    && !(passesRedirects && (300...399).contains(other.status ?? 0))
+                    && !(passesRedirects && other.isRedirect)
             }
         }
         throw missing

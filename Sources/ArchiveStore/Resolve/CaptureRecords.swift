@@ -2,6 +2,8 @@ package import WebArchive
 
 /// A WARC record as it is in an archive's file, without its body.
 package struct CaptureRecord: Sendable, Encodable {
+    /// The archive that has the record.
+    package let archiveID: ArchiveID
     /// The index entry that names the record.
     package let entry: CDXJEntry
     /// The name of the WARC file in the package; `nil` if it's missing.
@@ -16,6 +18,9 @@ package struct CaptureRecord: Sendable, Encodable {
     package var title: String?
     /// The reason why the record can't be read.
     package var problem: String?
+    /// The record whose content replay shows in place of this one's, if this is a revisit or only says that nothing had
+    /// changed; empty if there's none, or if it isn't in the archive or those that it requires.
+    package var repeated: [CaptureRecord] = []
 
     /// What is read of a record only if it's asked for.
     package struct Extras: Sendable {
@@ -28,12 +33,14 @@ package struct CaptureRecord: Sendable, Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case url, timestamp, status, mime, digest, file, offset, length, isCompressed, warcVersion, record, http, sha256
-        case title, problem
+        case archive, url, timestamp, status, mime, digest, file, offset, length, isCompressed, warcVersion, record,
+            http
+        case sha256, title, problem, repeats
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(archiveID.text, forKey: .archive)
         try container.encode(entry.url, forKey: .url)
         try container.encode(entry.timestamp, forKey: .timestamp)
         try container.encodeIfPresent(entry.status, forKey: .status)
@@ -49,6 +56,7 @@ package struct CaptureRecord: Sendable, Encodable {
         try container.encodeIfPresent(sha256, forKey: .sha256)
         try container.encodeIfPresent(title, forKey: .title)
         try container.encodeIfPresent(problem, forKey: .problem)
+        try container.encodeIfPresent(repeated.first, forKey: .repeats)
     }
 
     private static func pairs(_ fields: HeaderFields) -> [[String]] { fields.fields.map { [$0.name, $0.value] } }
@@ -71,7 +79,7 @@ extension Resolver {
             let index = try openArchives.lookups(archive)
             let entries = try index.wacz.captures(ofURL: url)
             return try entries.filter { $0.url == url && $0.timestamp == timestamp }.prefix(Self.recordsMax).map {
-                var record = try record(of: $0, in: index.wacz, hashes: wanted.hashes, check)
+                var record = try record(of: $0, in: index, hashes: wanted.hashes, check)
                 if wanted.title { record.title = try title(of: $0, in: archive, isWanted: isWanted) }
                 return record
             }
@@ -79,13 +87,19 @@ extension Resolver {
     }
 
     private func record(
-        of entry: CDXJEntry, in wacz: WACZFile, hashes: Bool, _ check: CancellationCheck
+        of entry: CDXJEntry, in index: IndexedArchive, hashes: Bool, _ check: CancellationCheck
     ) throws -> CaptureRecord {
-        var record = CaptureRecord(entry: entry, file: wacz.warcName(of: entry))
+        var record = CaptureRecord(archiveID: index.archive.id, entry: entry, file: index.wacz.warcName(of: entry))
         do {
-            let content = try wacz.content(of: entry, check)
+            let content = try index.wacz.content(of: entry, check)
             (record.header, record.http) = (content.record, content.head?.fields)
-            if hashes { record.sha256 = try wacz.recordSHA256(of: entry, check) }
+            if hashes { record.sha256 = try index.wacz.recordSHA256(of: entry, check) }
+            if content.record.isRevisit || content.isNotModified {
+                var resolver = revisitResolver([index.archive], check)
+                if let payload = try resolver.payload(of: content, entry, in: index) {
+                    record.repeated = [try self.record(of: payload.entry, in: payload.source, hashes: hashes, check)]
+                }
+            }
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             record.problem = error.problem
         }

@@ -32,8 +32,6 @@ struct Explainer {
     let check: CancellationCheck
     private var result: Explanation
 
-    /// The maximum number of redirects to follow.
-    private static let redirectsMax = 10
     /// The maximum number of captures of a URL to try if the closest one can't be read.
     private static let attemptsMax = 5
     private static let offersMax = 5
@@ -125,36 +123,31 @@ struct Explainer {
     ///
     /// - Returns: The URL without a capture, which can be the target of a redirect; `nil` if there's none.
     private mutating func followCaptures(_ library: LibrarySearch) throws -> String? {
-        var redirects: [CaptureSummary] = []
-        var (url, time) = (request.url, request.time)
-        while true {
-            let wanted = ArchiveStore.CaptureRequest(url: url, time: time)
+        var chain = RedirectChain(request)
+        while let step = chain.next {
             let capture: OpenCapture?
             do {
                 capture = try resolver.openCapture(
-                    wanted, in: indexes.map(\.archive), allowsFuzzyMatch: !redirects.isEmpty)
+                    step.request, in: indexes.map(\.archive), allowsFuzzyMatch: !chain.redirects.isEmpty,
+                    skipsRedirects: step.skipsRedirects)
             } catch {
-                try explain(error, opening: wanted, after: redirects, library)
+                try explain(error, opening: step.request, after: chain, library)
                 return nil
             }
             guard let capture else {
-                guard !redirects.isEmpty else { return url }
-                return try lose(redirects, target: url, endless: false)
+                guard !chain.redirects.isEmpty else { return step.request.url }
+                return try lose(chain, target: step.request.url)
             }
-            if capture.isSubstitute, let closest = try closest(wanted) {
+            if capture.isSubstitute, let closest = try closest(step.request) {
                 _ = try explainIncomplete(closest, library)
             }
-            let summary = CaptureSummary(capture.entry, in: capture.archive)
-            guard let target = capture.redirectTarget else {
-                try explain(summary, status: capture.status, wanted)
+            chain.add(capture)
+            if capture.redirectTarget == nil {
+                try explain(capture.summary, status: capture.status, step.request)
                 return nil
             }
-            redirects.append(summary)
-            if redirects.count > Self.redirectsMax || redirects.contains(where: { $0.url == target }) {
-                return try lose(redirects, target: target, endless: true)
-            }
-            (url, time) = (target, capture.time ?? time)
         }
+        return try lose(chain, target: chain.last?.redirectTarget ?? request.url)
     }
 
     /// Explains a capture that can be opened and isn't a redirect.
@@ -172,17 +165,22 @@ struct Explainer {
 
     /// Explains redirects that don't lead to a capture.
     ///
+    /// - Parameter itself: The capture of the target, if all of them redirect to themselves.
     /// - Returns: The target if it wasn't captured.
-    private mutating func lose(_ redirects: [CaptureSummary], target: String, endless: Bool) throws -> String? {
+    private mutating func lose(
+        _ chain: RedirectChain, itself: CaptureSummary? = nil, target: String
+    ) throws -> String? {
+        let redirects = chain.redirects.map(\.summary) + [itself].compactMap { $0 }
+        let endless = itself != nil || chain.isEndless
         result.reasons.append(
             .redirectLost(Explanation.LostRedirect(redirects: redirects, target: target, endless: endless)))
-        offer(try closestPage(request) { !(300...399).contains($0.status ?? 0) }, .redirectLost)
+        offer(try closestPage(request) { !$0.isRedirect }, .redirectLost)
         return endless ? nil : target
     }
 
     /// Explains why a capture can't be opened.
     private mutating func explain(
-        _ error: any Error, opening wanted: ArchiveStore.CaptureRequest, after redirects: [CaptureSummary],
+        _ error: any Error, opening wanted: ArchiveStore.CaptureRequest, after chain: RedirectChain,
         _ library: LibrarySearch
     ) throws {
         guard let found = try closest(wanted) else { throw error }
@@ -190,7 +188,7 @@ struct Explainer {
         let problem: String
         switch error {
         case let error as StoreError where error.code == .redirectsToItself:
-            _ = try lose(redirects + [capture], target: wanted.url, endless: true)
+            _ = try lose(chain, itself: capture, target: wanted.url)
             return
         case let error as StoreError where error.code == .payloadMissing:
             guard try explainIncomplete(found, library) else {
@@ -377,6 +375,10 @@ struct Explainer {
     }
 }
 
+extension OpenCapture {
+    fileprivate var summary: CaptureSummary { CaptureSummary(entry, in: archive) }
+}
+
 extension CaptureSummary {
     init(_ entry: CDXJEntry, in archive: Archive) {
         self.init(
@@ -388,6 +390,9 @@ extension CaptureSummary {
 extension CDXJEntry {
     /// Whether the site answered with an error.
     var isErrorPage: Bool { (status ?? 0) >= 400 }
+
+    /// Whether the site answered with a redirect, or that nothing had changed, as far as the index says.
+    var isRedirect: Bool { (300...399).contains(status ?? 0) }
 
     /// Whether the capture can be a page or a document, rather than a part of one. Revisits have no media type of their
     /// own, so their URL decides.

@@ -38,6 +38,8 @@ struct SourcePage {
     let title: String?
     /// The text in the page list.
     let text: String?
+
+    var request: ArchiveStore.CaptureRequest { .init(url: url, time: CaptureTimestamp(digits: timestamp)) }
 }
 
 /// A part of a page's text. A page with much text has several.
@@ -189,7 +191,7 @@ final class PageTextReader {
             try text.add(listed.utf8)
             return try text.finish()
         }
-        if hasTextRecords, let capture = try capture(of: Self.textPrefix + page.url, at: page.timestamp) {
+        if hasTextRecords, let capture = try capture(.init(url: Self.textPrefix + page.url, time: page.request.time)) {
             try readPlainText(of: capture, &text)
             if text.hasParts { return }
         }
@@ -199,7 +201,7 @@ final class PageTextReader {
     private func readCapture(
         of page: SourcePage, _ known: (RecordPlace) -> Bool, _ text: inout PageTextParts
     ) throws {
-        guard let capture = try shownCapture(of: page.url, at: page.timestamp) else {
+        guard let capture = try shownCapture(page.request) else {
             text.content.missing = .notCaptured
             return
         }
@@ -259,35 +261,32 @@ final class PageTextReader {
         }
     }
 
-    private func capture(of url: String, at timestamp: String) throws -> OpenCapture? {
-        let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: timestamp))
-        guard let capture = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false) else {
-            return nil
-        }
-        countRecord()
+    private func capture(
+        _ request: ArchiveStore.CaptureRequest, skipsRedirects: Bool = false
+    ) throws -> OpenCapture? {
+        let capture = try store.resolver.openCapture(
+            request, in: [archive], allowsFuzzyMatch: false, skipsRedirects: skipsRedirects)
+        if capture != nil { countRecord() }
         return capture
     }
 
     /// Returns the capture of a page, or of where it redirects as far as that was captured.
-    private func shownCapture(of url: String, at timestamp: String) throws -> OpenCapture? {
-        guard var shown = try capture(of: url, at: timestamp) else { return nil }
-        var known: Set = [url]
-        while known.count <= Self.redirectsMax, let target = shown.redirectTarget, known.insert(target).inserted,
-            let next = try capture(of: target, at: timestamp)
-        {
-            shown = next
+    private func shownCapture(_ request: ArchiveStore.CaptureRequest) throws -> OpenCapture? {
+        var chain = RedirectChain(request)
+        while let step = chain.next, let next = try capture(step.request, skipsRedirects: step.skipsRedirects) {
+            chain.add(next)
         }
-        return shown
+        return chain.last
     }
 
     /// Returns the document that a page redirects to; `nil` if it doesn't redirect, or not to a document that was captured.
     func destination(of url: String, at timestamp: String) throws -> CDXJEntry? {
         let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: timestamp))
         guard !isAtLimit, let entry = try store.resolver.closestCapture(request, in: [archive])?.entry,
-            (300...399).contains(entry.status ?? 0)
+            entry.isRedirect
         else { return nil }
         do {
-            let shown = try shownCapture(of: url, at: timestamp)
+            let shown = try shownCapture(request)
             return shown.flatMap { DetectedPage.isDocument($0.entry) ? $0.entry : nil }
         } catch let error as WebArchiveError where error.code != .io {
             return nil
@@ -295,8 +294,6 @@ final class PageTextReader {
             return nil
         }
     }
-
-    private static let redirectsMax = 10
 
     /// Counts bytes that were read.
     private func step(_ bytes: UInt64) throws {

@@ -45,6 +45,9 @@ public struct HTTPMessageHead: Sendable, Hashable {
         return fields["Location"]
     }
 
+    /// The maximum number of redirects in a row. Fetch, "HTTP-redirect fetch".
+    package static let redirectsMax = 20
+
     /// The media type in lower case without parameters: `text/html`.
     public var mime: String? { Self.mime(ofType: fields["Content-Type"]) }
 

@@ -241,7 +241,8 @@ private struct WACZInspector {
             log.add(
                 .warning, "idx-wrong-key", "The .idx file names blocks of the index by another line than their first.",
                 at: reason.file,
-                consequence: "Replay by ranges misses captures; replay by lookups finds them.")
+                consequence: "Replay by ranges misses captures; replay by lookups finds them. "
+                    + "`replayhost export --repaired` saves a copy with a right index.")
         }
         for file in reader.filesWithOtherRecords.sorted() {
             log.add(

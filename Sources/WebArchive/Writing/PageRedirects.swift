@@ -4,7 +4,6 @@ import Crypto
 final class PageRedirects {
     private let folder: String
     private var file: TemporaryFile?
-    private static let hopsMax = 10
 
     init(folder: String) { self.folder = folder }
 
@@ -27,7 +26,7 @@ final class PageRedirects {
     }
 
     /// Returns where pages redirect in the end, by their keys. Leaves out pages that don't redirect, those whose redirects go
-    /// in a circle, and those with more than ten in a row.
+    /// in a circle, and those with more than 20 in a row.
     ///
     /// Of several captures of a URL, follows the one closest to the time of the page. Must be the last call.
     ///
@@ -36,7 +35,8 @@ final class PageRedirects {
         guard let source = try file?.finish(name: "redirects") else { return [:] }
         var steps: [PageKey: Step] = [:]
         var unread = pages
-        for _ in 0...Self.hopsMax where !unread.isEmpty {
+        let hopsMax = HTTPMessageHead.redirectsMax
+        for _ in 0...hopsMax where !unread.isEmpty {
             var next: [PageKey: CaptureTimestamp] = [:]
             for (key, step) in try Self.closest(to: unread, in: source) {
                 steps[key] = step
@@ -49,8 +49,8 @@ final class PageRedirects {
         var ends: [PageKey: PageKey] = [:]
         for page in pages.keys {
             var (end, hops) = (page, 0)
-            while hops <= Self.hopsMax, let target = steps[end]?.target { (end, hops) = (target, hops + 1) }
-            if hops > 0, hops <= Self.hopsMax { ends[page] = end }
+            while hops <= hopsMax, let target = steps[end]?.target { (end, hops) = (target, hops + 1) }
+            if hops > 0, hops <= hopsMax { ends[page] = end }
         }
         return ends
     }

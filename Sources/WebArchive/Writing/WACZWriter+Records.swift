@@ -58,15 +58,22 @@ extension WACZWriter {
         }
         let reader = try WARCReader(entry: file, of: capture.wacz.directory)
         let scanner = try reader.makeScanner(min(capture.entry.offset, reader.size)..<reader.size)
-        guard let item = try scanner.next(), item.record.offset == capture.entry.offset else {
+        let whole = try scanner.next()
+        let cut = whole == nil ? try scanner.nextCutItem() : nil
+        guard let item = whole ?? cut, item.record.offset == capture.entry.offset else {
             throw WebArchiveError(
                 code: .badRecord, problem: "no readable record begins here", file: reader.name,
                 offset: capture.entry.offset)
         }
         let start = output.count
+        recordCount += 1
+        guard cut == nil else {
+            try copyCut(item.record, in: reader, to: output, gzip)
+            log.add(scanner.takeFindings())
+            return output.count - start
+        }
         try copy(item, in: reader, to: output, gzip)
         let length = output.count - start
-        recordCount += 1
         if let next = try scanner.next(), next.record.type == "request", next.record.targetURI == item.record.targetURI
         {
             try copy(next, in: reader, to: output, gzip)
@@ -98,6 +105,40 @@ extension WACZWriter {
         }
         try gzip.add(Array("\r\n\r\n".utf8), compressed)
         try gzip.end(compressed)
+    }
+
+    /// Copies the part of a record that is there.
+    private func copyCut(
+        _ record: WARCRecord, in reader: WARCReader, to output: ZIPWriter.Entry, _ gzip: GzipWriter
+    ) throws(WebArchiveError) {
+        let compressed: (UnsafeRawBufferPointer) throws(WebArchiveError) -> Void = { bytes throws(WebArchiveError) in
+            try output.write(bytes)
+        }
+        var length: UInt64 = 0
+        try forEachPiece(ofCut: record, in: reader) { length += UInt64($0.count) }
+        try gzip.add(WARCWriter.header(ofCut: record, length: length), compressed)
+        try forEachPiece(ofCut: record, in: reader) { bytes throws(WebArchiveError) in try gzip.add(bytes, compressed) }
+        try gzip.add(Array("\r\n\r\n".utf8), compressed)
+        try gzip.end(compressed)
+    }
+
+    private func forEachPiece(
+        ofCut record: WARCRecord, in reader: WARCReader,
+        _ body: (UnsafeRawBufferPointer) throws(WebArchiveError) -> Void
+    ) throws(WebArchiveError) {
+        let content = try reader.open(at: record.offset, length: nil).content
+        var left = record.contentLength
+        do throws(WebArchiveError) {
+            guard try content.skip(record.headerLength) == record.headerLength else { return }
+            while left > 0, try !content.isAtEnd() {
+                let bytes = UnsafeRawBufferPointer(rebasing: content.unread.prefix(Int(clamping: left)))
+                try body(bytes)
+                content.consume(bytes.count)
+                left -= UInt64(bytes.count)
+            }
+        } catch {
+            guard [.truncated, .badGzip].contains(error.code) else { throw error }
+        }
     }
 }
 

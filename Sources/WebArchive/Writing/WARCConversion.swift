@@ -218,7 +218,7 @@ struct WARCConversion {
         log.add(scanner.takeFindings())
     }
 
-    /// Writes the part of a record that is there. Its digests stay, and don't match: it isn't what was recorded.
+    /// Writes the part of a record that is there.
     private func writeCut(
         _ record: WARCRecord, in source: any ByteSource, _ writer: WARCWriter
     ) throws(WebArchiveError) {
@@ -226,11 +226,7 @@ struct WARCConversion {
         guard start < source.size else { return }
         let block = try SubrangeByteSource(source, offset: start, length: source.size - start)
         if record.holdsHTTP, record.type == "response", try !hasHead(block) { return }
-        let fields = record.headers.fields.map { ($0.name, $0.value) }
-            .filter { !["content-length", "warc-truncated"].contains($0.0.lowercased()) }
-        let header = WARCWriter.header(
-            fields + [("WARC-Truncated", "unspecified"), ("Content-Length", "\(block.size)")])
-        try writer.write(header, SourceStream(block))
+        try writer.write(WARCWriter.header(ofCut: record, length: block.size), SourceStream(block))
     }
 
     /// Whether a block begins with a whole HTTP head.

@@ -109,6 +109,14 @@ public final class WARCWriter {
         return Array("WARC/1.1\r\n\(lines)\r\n".utf8)
     }
 
+    /// Returns the header for the part of a record that is there. Its digests stay, and don't match: it isn't what was
+    /// recorded.
+    static func header(ofCut record: WARCRecord, length: UInt64) -> [UInt8] {
+        let fields = record.headers.fields.map { ($0.name, $0.value) }
+            .filter { !["content-length", "warc-truncated"].contains($0.0.lowercased()) }
+        return header(fields + [("WARC-Truncated", "unspecified"), ("Content-Length", "\(length)")])
+    }
+
     /// Writes a record whose header is already made.
     ///
     /// - Parameter header: The header, up to and including the empty line.

@@ -64,6 +64,22 @@ struct MeantCaptureTests {
         #expect(try saved(archive, at: Self.times[2]).prefix(2) == ["Listed 2022.wacz", "Listed 2022"])
     }
 
+    /// A site that sets a cookie leads back to where it came from: the page is saved, and the way to it.
+    @Test func pageBehindACookieIsSaved() throws {
+        let archive = try test.add(
+            [
+                Record(Self.url, to: "/?c=1", timestamp: Self.times[0]),
+                Record("\(Self.url)?c=1", to: "/", timestamp: "20200101000001"),
+                Record(Self.url, "<title>Behind</title>", timestamp: "20200101000002"),
+            ], pages: #"{"url":"\#(Self.url)","ts":"2020-01-01T00:00:00Z"}"#, id: "a")
+        let request = ArchiveStore.CaptureRequest(url: Self.url, time: CaptureTimestamp(digits: Self.times[0]))
+        let page = try Exporter(test.store).page(request, of: archive)
+        let result = try page.write(to: .newFile(test.folder.path("behind.wacz")))
+        #expect(page.fileName == "Behind.wacz" && result.captureCount == 3)
+        #expect(result.page?.timestamp == "20200101000002")
+        #expect(try test.search("behind").hits.map(\.title) == ["Behind"])
+    }
+
     /// Captures with and without TLS have the same key.
     @Test func newestFileOfEachURLIsSavedOnce() throws {
         let urls = ["http://a.example/f", "https://a.example/f", "http://a.example/f", "https://a.example/f"]

@@ -64,8 +64,8 @@ struct PageRedirectTests {
             ], pages: [homeLine, "http://a.example/"]),
         Crawl(
             name: "too many",
-            records: (0..<12).map { Record("http://a.example/\($0)", to: "/\($0 + 1)") }
-                + [document("http://a.example/12", "last"), info("http://a.example/0")],
+            records: (0..<22).map { Record("http://a.example/\($0)", to: "/\($0 + 1)") }
+                + [document("http://a.example/22", "last"), info("http://a.example/0")],
             pages: ["http://a.example/0"]),
         Crawl(
             name: "cookie",

@@ -234,8 +234,8 @@ struct ExplainerTests {
                 Record("\(Self.site)/a", to: "/b"), Record("\(Self.site)/b", to: "/a"),
                 Record("\(Self.site)/c", to: "/c"),
             ]
-                + (0..<12).map { Record("\(Self.site)/step-\($0)", to: "/step-\($0 + 1)") }
-                + [Record("\(Self.site)/step-12", "the end")], as: "one")
+                + (0..<22).map { Record("\(Self.site)/step-\($0)", to: "/step-\($0 + 1)") }
+                + [Record("\(Self.site)/step-22", "the end")], as: "one")
         for path in ["a", "c", "step-0"] {
             let explanation = try explain("\(Self.site)/\(path)", in: archive)
             #expect(explanation.code == .redirectLost)
@@ -243,7 +243,21 @@ struct ExplainerTests {
             #expect(evidence.endless, Comment(rawValue: path))
             #expect(explanation.missing == nil)
         }
-        #expect(try explain("\(Self.site)/step-2", in: archive).code == .captured, "ten redirects")
+        #expect(try explain("\(Self.site)/step-2", in: archive).code == .captured, "20 redirects, as browsers")
+    }
+
+    /// A site that sets a cookie leads back to where it came from.
+    @Test func redirectsThatSetACookieLeadToThePage() throws {
+        let archive = try add(
+            [
+                Record("\(Self.site)/", to: "/?c=1", timestamp: "20240101000000"),
+                Record("\(Self.site)/?c=1", to: "/", timestamp: "20240101000001"),
+                Record("\(Self.site)/", "before", timestamp: "20230101000000"),
+                Record("\(Self.site)/", "the page", timestamp: "20240101000002"),
+            ], as: "one")
+        let explanation = try explain("\(Self.site)/", at: "20240101000000", in: archive)
+        #expect(explanation.code == .captured)
+        #expect(explanation.offers.map(\.capture.timestamp) == ["20240101000002"])
     }
 
     @Test func errorPagesLeadToBetterCaptures() throws {

@@ -94,13 +94,31 @@ struct OldAnswersTests {
         let reader = try capture.body.open(decoded: true)
         let body = String(decoding: try reader.read(upTo: 1000), as: UTF8.self)
         #expect(Self.page.hasPrefix(body) && !body.isEmpty)
-        if !isCompressed { #expect(body.count == Self.page.count - missing) }
+        if !isCompressed {
+            #expect(body.count == Self.page.count - missing)
+            #expect(capture.body.storedLength == UInt64(body.count), "as many bytes as are promised")
+        }
         // The last bytes of a gzip member aren't content.
         if body.count < Self.page.count {
             #expect(throws: WebArchiveError.self, "the rest is missing") { try reader.read(upTo: 1000) }
         } else {
             #expect(isCompressed)
         }
+        #expect(try savedPage(of: outcome.archive, in: test) == body)
+    }
+
+    /// Returns the body of the page in an archive that only has this page.
+    private func savedPage(of archive: Archive, in test: TestStore) throws -> String {
+        let request = ArchiveStore.CaptureRequest(url: "http://old.example/", time: nil)
+        let path = test.folder.path("page.wacz")
+        let result = try Exporter(test.store).page(request, of: archive).write(to: .newFile(path))
+        #expect(result.captureCount == 1)
+        #expect(result.findings.map(\.code) == ["warc-damaged"], "it isn't what was recorded")
+        let wacz = try WACZFile.open(path: path)
+        let entry = try #require(try wacz.captures(ofURL: request.url).first)
+        let content = try wacz.content(of: entry, CancellationCheck())
+        #expect(content.record.headers["WARC-Truncated"] == "unspecified")
+        return String(decoding: try content.openBody().readAll(limit: 1 << 20), as: UTF8.self)
     }
 
     /// Also if that is all there is.

@@ -90,6 +90,19 @@ struct RightCaptureTests {
         #expect(try answer(nil, in: [archive]) == ["v2", "20200602000000"])
     }
 
+    /// Who reads the record of what is shown gets the record that has its bytes, too.
+    @Test(arguments: Unchanged.allCases) func recordOfTheStateBeforeIsNamed(form: Unchanged) throws {
+        let archive = try add([
+            state("v1", "20200101000000"), unchanged("20200601000000", as: form), state("v2", "20200602000000"),
+        ])
+        func records(_ time: String) throws -> [CaptureRecord] {
+            let nothingElse = CaptureRecord.Extras(hashes: false, title: false)
+            return try test.store.resolver.records(ofURL: url, at: time, in: archive, nothingElse) { true }
+        }
+        #expect(try records("20200601000000").map { $0.repeated.map(\.entry.timestamp) } == [["20200101000000"]])
+        #expect(try records("20200602000000").map { $0.repeated.count } == [0])
+    }
+
     @Test(arguments: Unchanged.allCases) func unchangedStatesFollowEachOther(form: Unchanged) throws {
         let days = (10...29).map { unchanged("202001\($0)000000", as: form) }
         let archive = try add([state("v1", "20200101000000")] + days + [state("v2", "20200201000000")])

@@ -21,7 +21,8 @@ export function reportCommands({ archive, capture, record, problem }) {
         archive.sha256 && { title: message("commands.file"), lines: [`sha256sum ${quoted(file)}`], expected: archive.sha256 },
         { title: message("commands.list"), lines: [`python3 -m zipfile -e ${quoted(file)} evidence`, "sha256sum evidence/datapackage.json"],
             expected: packageHash(archive) },
-        record?.file && !problem && recordCommands(record),
+        record?.file && !problem && recordCommands("commands.record", record),
+        record?.repeats?.file && record.repeats.archive === archive.id && recordCommands("commands.repeats", record.repeats),
         ...signatureCommands(archive.verificationReport?.signature),
     ].filter(Boolean);
 }
@@ -34,7 +35,7 @@ function fileName({ id, originalName }) {
 
 const packageHash = ({ verificationReport }) => verificationReport?.result.packageHash?.replace(/^sha-?256:/, "");
 
-function recordCommands({ file, offset, length, isCompressed, blockDigest }) {
+function recordCommands(title, { file, offset, length, isCompressed, blockDigest }) {
     const extract = `tail -c +${offset + 1} ${quoted(`evidence/${file}`)} | head -c ${length}${isCompressed ? " | gunzip" : ""} > record`;
     const [algorithm, value] = blockDigest?.split(":") ?? [];
     const hash = hashes[algorithm?.toLowerCase()];
@@ -42,7 +43,7 @@ function recordCommands({ file, offset, length, isCompressed, blockDigest }) {
     const digest = hash && `python3 -c 'import base64, hashlib, re; head, block = open("record", "rb").read().split(b"\\r\\n\\r\\n", 1); `
         + `size = int(re.search(rb"(?i)content-length: *(\\d+)", head)[1]); hash = hashlib.${hash}(block[:size]); `
         + `print(head.decode()); print(${text})'`;
-    return { title: message("commands.record"), lines: [extract, digest].filter(Boolean), expected: hash && value };
+    return { title: message(title), lines: [extract, digest].filter(Boolean), expected: hash && value };
 }
 
 /** For a domain. An anonymous signature has to be converted first, which the script does. */

@@ -2,9 +2,10 @@
 import * as api from "../core/api.js";
 
 /**
- * @typedef {{file?: string, isCompressed?: boolean, id?: string, type?: string, blockDigest?: string, payloadDigest?: string,
- *   offset: number, length: number, serverDate?: string, count: number}} RecordFacts `file`: its WARC file in the ZIP; `serverDate`:
- *   the time that the web server stated; `count`: records of the URL at this time, of which this is the first
+ * @typedef {{archive: string, url: string, timestamp: string, file?: string, isCompressed?: boolean, id?: string, type?: string,
+ *   blockDigest?: string, payloadDigest?: string, offset: number, length: number, serverDate?: string, count?: number,
+ *   repeats?: RecordFacts}} RecordFacts `file`: its WARC file in the ZIP; `serverDate`: the time that the web server stated; `count`:
+ *   records of the URL at this time, of which this is the first; `repeats`: the record whose content is shown
  * @typedef {{item: import("../core/api.js").Archive|import("../core/api.js").Collection, archive?: import("../core/api.js").Archive,
  *   capture?: import("../core/api.js").Capture, title?: string, isPictured?: boolean, record?: RecordFacts, problem?: string,
  *   version: string}} ReportData `archive`: the one that has the capture, in a collection; `title`: of the
@@ -40,10 +41,14 @@ async function recordOf(archive, { url, timestamp, mime, status }) {
     const found = atThisTime.filter((one) => one.mime === mime && (one.status === undefined || Number(one.status) === (status ?? Number(one.status))));
     const [first] = found;
     if (!first) return {};
-    const { file, offset, length, isCompressed, record = [], http = [], problem, title } = first;
+    const { problem, title, repeats } = first;
+    return { title, problem, record: { ...facts(first), count: found.length, repeats: repeats && facts(repeats) } };
+}
+
+function facts({ archive, url, timestamp, file, offset, length, isCompressed, record = [], http = [], digest }) {
     const field = (fields, wanted) => fields.find(([name]) => name.toLowerCase() === wanted)?.[1];
     const isHTTP = field(record, "content-type")?.startsWith("application/http");
-    return { title, problem, record: { file, offset, length, isCompressed, count: found.length,
+    return { archive, url, timestamp, file, offset, length, isCompressed,
         id: field(record, "warc-record-id"), type: field(record, "warc-type"), blockDigest: field(record, "warc-block-digest"),
-        payloadDigest: field(record, "warc-payload-digest") ?? first.digest, serverDate: isHTTP ? field(http, "date") : undefined } };
+        payloadDigest: field(record, "warc-payload-digest") ?? digest, serverDate: isHTTP ? field(http, "date") : undefined };
 }

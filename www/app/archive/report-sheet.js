@@ -84,18 +84,27 @@ function fileFacts({ item, archive }) {
     ];
 }
 
-function recordParts({ record, problem }) {
-    if (!record) return [make("p", { text: message("report.no-record") })];
-    const { id, type, blockDigest, payloadDigest, file, offset, length, count } = record;
+function recordFacts({ id, type, blockDigest, payloadDigest, file, offset, length }) {
     return [
-        facts([
-            ["record-id", code(plain(id, 200))],
-            ["record-type", plain(type, 40)],
-            ["block-digest", code(plain(blockDigest, 200))],
-            ["payload-digest", code(plain(payloadDigest, 200))],
-            ["place", file && code(plain(file, 400)), " ", message("report.place", { offset: String(offset), length: String(length) })],
-        ]),
-        type === "revisit" && make("p", { text: message("report.revisit") }),
+        ["record-id", code(plain(id, 200))],
+        ["record-type", plain(type, 40)],
+        ["block-digest", code(plain(blockDigest, 200))],
+        ["payload-digest", code(plain(payloadDigest, 200))],
+        ["place", file && code(plain(file, 400)), " ", message("report.place", { offset: String(offset), length: String(length) })],
+    ];
+}
+
+function recordParts({ archive, capture, record, problem }) {
+    if (!record) return [make("p", { text: message("report.no-record") })];
+    const { type, count, repeats } = record;
+    return [
+        facts(recordFacts(record)),
+        repeats ? make("div", {}, make("p", { text: message("report.repeats") }), facts([
+            ["archive-id", repeats.archive !== archive.id && code(repeats.archive)],
+            ["url", repeats.url !== capture.url && make("span", { class: "url", dir: "ltr", text: exactURL(repeats.url) })],
+            ["captured", exactMoment(timeOf(repeats.timestamp))],
+            ...recordFacts(repeats),
+        ])) : (type === "revisit" || capture.status === 304) && make("p", { text: message("report.repeats-nothing") }),
         count > 1 && make("p", { text: message("report.several-records", { n: count }) }),
         problem && make("p", { text: message("report.no-header", { reason: plain(problem, 200).replace(/\.$/, "") }) }),
     ];
