@@ -74,6 +74,19 @@ struct ChainCertificate: Sendable, Hashable {
         (names ?? []).compactMap { if case .dnsName(let name) = $0 { name } else { nil } }
     }
 
+    /// Returns all names of the certificate as a text, the first three of many: `a.example, *.b.example`.
+    ///
+    /// - Returns: `nil` if none of them covers the domain.
+    func names(covering domain: String) -> String? {
+        guard domains.contains(where: { DomainName.covers($0, domain) }) else { return nil }
+        var seen: Set<String> = []
+        let names = domains.map { SignatureProblems.bounded($0.lowercased()) }.filter { seen.insert($0).inserted }
+        let more = names.count - Self.namesMax
+        return names.prefix(Self.namesMax).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+
+    private static let namesMax = 3
+
     /// The first common name of the subject.
     var commonName: String? {
         for relative in certificate.subject {

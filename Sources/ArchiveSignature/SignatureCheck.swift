@@ -108,7 +108,7 @@ struct SignatureCheck {
                 .unreadable, "key-unreadable", "The public key can't be read: \(error.what).", at: "publicKey",
                 .unchecked)
         }
-        return SignatureReport.Signer(domain: nil, keySHA256: keySHA256, chain: [])
+        return SignatureReport.Signer(domain: nil, certified: nil, keySHA256: keySHA256, chain: [])
     }
 
     private mutating func checkDomain(_ signature: [UInt8]?, _ stamp: TimeStampCheck?) -> SignatureReport {
@@ -132,7 +132,8 @@ struct SignatureCheck {
             cross = checkCross(leaf, domain: domain ?? "", at: time, trustOfDomain)
         }
         let signer = SignatureReport.Signer(
-            domain: domain.map(SignatureProblems.bounded), keySHA256: leaf.map { sha256Text(of: $0.publicKeyInfo) },
+            domain: domain.map(SignatureProblems.bounded), certified: leaf?.names(covering: domain ?? ""),
+            keySHA256: leaf.map { sha256Text(of: $0.publicKeyInfo) },
             chain: chain?.certificates.map(\.summary) ?? [])
         return SignatureReport(
             problems: problems, texts: texts, signer: signer, timeStamp: stamp?.report, crossSigning: cross)

@@ -22,12 +22,17 @@ package struct SignatureReport: Sendable, Hashable, Codable {
 
     /// The signer, as claimed by the signature. The outcome says whether this is proven.
     package struct Signer: Sendable, Hashable, Codable {
-        /// The domain; `nil` for an anonymous key.
+        /// The domain that the file names, which the signature doesn't cover; `nil` for an anonymous key.
         package let domain: String?
+        /// The names for which the certificate is, if the domain is one of them: anyone can write any of them into the file.
+        package let certified: String?
         /// The SHA-256 of the public key, as its DER-encoded SubjectPublicKeyInfo; `nil` if it can't be read.
         package let keySHA256: String?
         /// The certificates of the domain, the signer's first; empty for an anonymous key.
         package let chain: [CertificateSummary]
+
+        /// Who signed, for people: the names in the certificate; `nil` for an anonymous key.
+        package var name: String? { certified ?? domain }
     }
 
     /// The time stamp of the signature. RFC 3161.

@@ -64,6 +64,19 @@ struct SignatureVerifierTests {
         }
     }
 
+    /// Nothing signs the domain that the file names.
+    @Test(arguments: [
+        ("p256", "Archive.EXAMPLE", "archive.example"), ("wildcard", "www.archive.example", "*.archive.example"),
+        ("wildcard", "other.archive.example", "*.archive.example"), ("p256", "other.example", nil),
+    ])
+    func signerIsWhomTheCertificateNames(signer: String, domain: String, certified: String?) {
+        var digest = SignedDigest(signer: signer)
+        digest["domain"] = domain
+        let found = digest.verify().signer
+        #expect(found?.certified == certified)
+        #expect(found?.name == certified ?? domain)
+    }
+
     @Test func anonymousKeyMustBeECDSA() {
         let report = SignedDigest(anonymous: "rsa").verify()
         #expect(report.outcome == .unreadable)

@@ -280,6 +280,19 @@ def test_script_finds_a_change(tmp_path, name, change, failure):
     assert code == 1 and any(line.startswith("FAIL") and failure in line for line in text.splitlines()), text
 
 
+def test_script_does_not_trust_weak_hashes(tmp_path):
+    def with_md5(files):
+        description = json.loads(files["datapackage.json"])
+        for one in description["resources"]:
+            one["hash"] = "md5:" + hashlib.md5(files[one["path"]]).hexdigest()
+        files["datapackage.json"] = json.dumps(description).encode()
+        files["datapackage-digest.json"] = json.dumps({"hash": "sha-1:" + hashlib.sha1(files["datapackage.json"]).hexdigest()}).encode()
+    code, text = check(rewrite(FIXTURES / "sample.wacz", tmp_path / "weak.wacz", with_md5), *CLAIMS)
+    assert code == 2, text
+    for what in ["the file list", f"'{RECORD['file']}'"]:
+        assert f"none  the hash of {what} is MD5 or SHA-1" in text
+
+
 def test_script_finds_other_claims(tmp_path):
     """Another URL, another time, another file, and a second file of one name."""
     for options in [["--url", f"{URL}other", "--time", TIME], ["--url", URL, "--time", "20241121090001"], ["--sha256", "0" * 64]]:
@@ -380,7 +393,7 @@ def test_script_checks_signatures(tmp_path, name, code):
 def test_script_confirms_a_signed_archive(tmp_path):
     code, text = check(PUBLISHED, "--url", "https://example.com/", "--time", "20220118190009")
     assert code == 0, text
-    assert "a trusted time stamp says 2022-01-18 19:00:12 UTC" in text and "btrix-sign-test.webrecorder.net" in text
+    assert "a trusted time stamp says 2022-01-18 19:00:12 UTC" in text and text.endswith("RESULT signed by 'btrix-sign-test.webrecorder.net'\n")
 
 
 @published

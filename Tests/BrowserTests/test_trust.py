@@ -109,7 +109,7 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
     assert (size["width"], size["height"]) == (12, 12) and mark.bounding_box()["height"] >= 24
     mark.click()
     popover = page.get_by_role("group", name="What this mark means")
-    expect(popover).to_contain_text("This file hasn't changed since signer.example signed it")
+    expect(popover).to_contain_text("This file hasn't changed since it was signed with the key of signer.example")
     expect(popover).to_contain_text("Only the signer says that these pages came from the web; this isn't proven.")
     page.keyboard.press("Escape")
     expect(popover).to_have_count(0)

@@ -155,6 +155,14 @@ def test_older_list_of_jobs_does_not_end_a_verification(host, page):
     expect(button).to_have_attribute("aria-disabled", "false")
 
 
+def test_signer_is_whom_the_certificate_names(host, page, tmp_path):
+    """Nothing signs which of several names the file states."""
+    path, _ = signed(tmp_path, "domain", names=["signer.example", "bank.example"])
+    host.add(path)
+    open_page(host, page, "domain")
+    expect(section(page)).to_contain_text("It says that signer.example, bank.example signed it, but that isn't proven.")
+
+
 @pytest.mark.parametrize(("name", "verdict"), [
     ("anonymous", "It was signed with the key below. It doesn't show whose key that is."),
     ("domain", "It says that signer.example signed it, but that isn't proven."),

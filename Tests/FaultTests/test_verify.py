@@ -14,7 +14,7 @@ import zlib
 
 import pytest
 
-from packed import Package, Record, sha1
+from packed import Package, Record, sha1, sha256
 from support.places import FIXTURES
 
 CHANGES = int(os.environ.get("CHANGES", "60"))
@@ -57,6 +57,16 @@ def at(text, shift=0):
 
 def without_hashes(description):
     return {**description, "resources": [{key: item[key] for key in ("name", "path", "bytes")} for item in description["resources"]]}
+
+
+def with_hashes_of(algorithm):
+    def change(packed):
+        description = json.loads(packed["datapackage.json"])
+        for item in description["resources"]:
+            item["hash"] = f"{algorithm}:{hashlib.new(algorithm, packed[item['path']]).hexdigest()}"
+        data = json.dumps(description).encode()
+        return {**packed, "datapackage.json": data, "datapackage-digest.json": json.dumps({"hash": sha256(data)}).encode()}
+    return change
 
 
 def with_file(**item):
@@ -123,6 +133,8 @@ WARC = f"archive/data.warc byte {PLACE}"
     pytest.param(Package(RECORDS, change_zip=lambda data: changed(data, data.index(b"PK\x03\x04") + 10)), "hashes-agree",
         {("warning", "zip-headers-differ"): "archive/data.warc"}, id="local-header"),
     pytest.param(Package(RECORDS, change_description=without_hashes), "partly", {}, id="no-hashes"),
+    *[pytest.param(Package(RECORDS, change_packed=with_hashes_of(name)), code, {}, id=f"hashes-{name}")
+        for name, code in [("md5", "partly"), ("sha1", "partly"), ("sha512", "hashes-agree")]],
     pytest.param(Package(RECORDS, change_description=with_file(path="pages/more.jsonl", hash="sha256:" + "0" * 64)), "partly",
         {("warning", "resource-missing"): "pages/more.jsonl"}, id="listed-file-missing"),
     pytest.param(Package(RECORDS, change_digest=lambda _: None), "hashes-agree", {}, id="no-digest-file"),

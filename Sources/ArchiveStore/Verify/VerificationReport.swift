@@ -59,7 +59,7 @@ package struct VerificationReport: Sendable, Hashable, Codable {
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         summary = VerificationSummary(
             code: VerificationCode(contents: result.contents, signature: signature?.code), contents: result.contents,
-            signer: signature?.signer?.domain, verifiedAt: now)
+            signer: signature?.signer?.name, verifiedAt: now)
         let known = Set(previous?.result.findings.map(\.code) ?? [])
         version = ArchiveStore.version
         newFindings = previous == nil ? [] : Set(result.findings.map(\.code)).subtracting(known).sorted()

@@ -37,7 +37,7 @@ extension VerificationCode {
         let errors = findings.filter { $0.severity == .error }
         let isComplete =
             result.warcFiles.checked > 0 && result.warcFiles.without == 0 && result.uncheckedFiles == 0
-            && result.revisits.failed == 0
+            && result.revisits.failed == 0 && !findings.contains { $0.code == "hash-weak" }
         self =
             if errors.contains(where: { Self.damageCodes.contains($0.code) }) {
                 .damaged

@@ -161,8 +161,12 @@ private struct WACZInspector {
                 at: "datapackage.json", consequence: "Replay isn't affected, but other programs may refuse the archive."
             )
         }
-        if let hash = wacz.digest?.hash, !hash.isEmpty, WARCDigest(hash) == nil {
-            noteUnknown(hash: hash, at: "datapackage-digest.json")
+        if let hash = wacz.digest?.hash, !hash.isEmpty {
+            if let digest = WARCDigest(hash) {
+                noteWeak(digest, at: "datapackage-digest.json")
+            } else {
+                noteUnknown(hash: hash, at: "datapackage-digest.json")
+            }
         }
         if package.waczVersion == nil {
             log.add(
@@ -185,6 +189,15 @@ private struct WACZInspector {
             at: location, consequence: "Replay isn't affected, but damage to this file can't be detected.")
     }
 
+    private mutating func noteWeak(_ digest: WARCDigest, at location: String) {
+        guard digest.algorithm.isWeak else { return }
+        log.add(
+            .notice, "hash-weak",
+            "The hash of a file is a \(digest.algorithm.name) hash. Different files can be made that have the same one.",
+            at: location,
+            consequence: "Replay isn't affected. The hash shows damage, but doesn't prove that nothing was changed.")
+    }
+
     private mutating func checkResources() {
         guard let resources = wacz.dataPackage?.resources, !resources.isEmpty else { return }
         var listed: Set<String> = ["datapackage.json", "datapackage-digest.json", "webarchive.yaml"]
@@ -201,6 +214,7 @@ private struct WACZInspector {
                 continue
             }
             if let hash = resource.unknownHash { noteUnknown(hash: hash, at: resource.path) }
+            if let digest = resource.hash { noteWeak(digest, at: resource.path) }
             if let bytes = resource.bytes, bytes != entry.uncompressedSize {
                 log.add(
                     .warning, "resource-size-differs",

@@ -20,6 +20,9 @@ public struct WARCDigest: Sendable, Hashable {
         /// The name for people, such as `SHA-256`.
         var name: String { rawValue.uppercased().replacing("SHA", with: "SHA-") }
 
+        /// Whether different data can be made that have the same hash. RFC 6151 §2.1 (MD5), RFC 9155 §1 (SHA-1).
+        var isWeak: Bool { self == .md5 || self == .sha1 }
+
         var byteCount: Int {
             switch self {
             case .md5: 16

@@ -19,10 +19,10 @@ def escaped(name):
     return "".join(f"\\{letter}" if letter in "\\/+," else letter for letter in name)
 
 
-def signed(folder, name, signer="signer.example"):
+def signed(folder, name, signer="signer.example", names=("signer.example",)):
     """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key.
 
-    `signer`: the name in the certificate and the domain, if `name` is "domain".
+    `signer`: the subject of the certificate and the domain, if `name` is "domain". `names`: for which the certificate is.
     """
     with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
         files = {entry: package.read(entry) for entry in package.namelist()}
@@ -39,8 +39,8 @@ def signed(folder, name, signer="signer.example"):
     if name == "domain":
         # The length of a common name is limited to 64.
         subject = f"/CN={escaped(signer[:64])}/O={escaped(signer[:64])}"
-        names = ["-addext", "subjectAltName=DNS:signer.example"]
-        certificate = openssl(folder, "req", "-x509", "-new", "-utf8", "-key", "key.pem", "-subj", subject, *names)
+        names = "subjectAltName=" + ",".join(f"DNS:{each}" for each in names)
+        certificate = openssl(folder, "req", "-x509", "-new", "-utf8", "-key", "key.pem", "-subj", subject, "-addext", names)
         data.update(domain=signer, domainCert=certificate.decode())
     else:
         data["publicKey"] = base64.b64encode(key).decode()

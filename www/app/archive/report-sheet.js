@@ -121,7 +121,7 @@ function signatureParts(archive) {
     const { signer, timeStamp, created, software, outcome } = signature;
     return [
         facts([
-            ["signer", plain(signer?.domain, 200) || message("report.anonymous")],
+            ["signer", plain(signer?.certified ?? signer?.domain, 200) || message("report.anonymous")],
             ["result", message("report.outcome", { outcome })],
             ["key", code(plain(signer?.keySHA256, 64))],
             ["stamp", timeStamp && message("report.stamp", { time: timeStamp.time ? exactMoment(timeStamp.time) : "–",

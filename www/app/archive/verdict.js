@@ -57,7 +57,7 @@ const signatureKinds = { "other-file": "bad", "valid-domain": "good", "valid-key
 function signatureVerdict({ signature }) {
     if (!signature) return { kind: "", parts: [message("verdict.signature.none")] };
     const { outcome, signer, timeStamp } = signature;
-    const domain = plain(signer?.domain, 200);
+    const domain = plain(signer?.certified ?? signer?.domain, 200);
     const name = outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
     const known = Object.hasOwn(signatureKinds, name) ? name : "unreadable";
     return { kind: signatureKinds[known] ?? "doubtful", parts: [message(`verdict.signature.${known}`,

@@ -104,7 +104,7 @@ addMessages({
     "report.short.not-verified": "Not verified yet. This report doesn't prove anything about the contents of the file.",
     "report.short.partly": "What could be checked matches its hashes, but not everything could be checked. This doesn't prove that the web servers sent these pages.",
     "report.short.records-differ": "The files that have a hash match it, but some records don't match the digests written in them. This doesn't prove that the web servers sent these pages.",
-    "report.short.signed": "Unchanged since {signer} signed it on {time}. This doesn't prove that the web servers sent these pages.",
+    "report.short.signed": "Unchanged since it was signed with the key of {signer}, on {time} or before. This doesn't prove that the web servers sent these pages.",
     "report.short.signed-anonymously": "Unchanged since it was signed with a key. This doesn't prove whose key that is, or that the web servers sent these pages.",
     "report.short.signer-not-proven": "Nothing disagrees with its hashes, but it isn't proven who signed the file, or when. This doesn't prove that the web servers sent these pages.",
     "report.short.suspicious": "Nothing disagrees with its hashes, but the ZIP may be an attack. Other programs may find other files in it.",
