@@ -129,6 +129,7 @@ def test_report_of_a_member_and_of_a_collection(host, page):
     expect(sheet).to_contain_text("The shore")
     expect(sheet).to_contain_text(RECORD["id"])
     expect(sheet).to_contain_text(sha256(FIXTURES / "sample.wacz"))
+    expect(sheet).to_contain_text("can come from other archives of the collection")
     page.goto("about:blank")
     open_report(host, page, collection, kind="collection")
     for name in ["sample.wacz", "no-pages.wacz"]:

@@ -125,6 +125,19 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
     expect(popover).to_contain_text("This file hasn't changed since it was signed with a key.")
 
 
+def test_mark_in_a_collection_is_about_one_archive(host, page):
+    """Its parts can come from the others."""
+    for name in ["sample", "no-pages"]:
+        add_verified(host, FIXTURES / f"{name}.wacz")
+    collection = host.create_collection("Both", "sample", "no-pages")
+    for source, is_collection in [(f"collection={collection}", True), ("archive=/archives/sample.wacz", False)]:
+        page.goto(f"{host.home}/?{source}#url={SITE}/")
+        page.get_by_role("button", name="Hashes agree").click()
+        popover = page.get_by_role("group", name="What this mark means")
+        expect(popover.get_by_role("link", name="Details")).to_be_visible()
+        expect(popover.get_by_text("can come from other archives of the collection")).to_have_count(int(is_collection))
+
+
 def issues(page):
     return page.get_by_role("region", name="Issues found in this file")
 
@@ -231,6 +244,7 @@ def test_exported_page_says_where_it_comes_from(host, page, tmp_path):
     expect(page.get_by_role("region", name="About")).to_contain_text(re.compile(r"CreatedWith replayhost \d"))
     section = page.get_by_role("region", name="Made from")
     expect(section.get_by_role("link", name=TITLE)).to_be_visible()
+    expect(section).to_contain_text("A mark is about the original, not about this file.")
     expect(section).to_contain_text(source["hash"].removeprefix("sha256:"))
     section.get_by_role("button", name="Check the records").click()
     expect(section.get_by_role("status")).to_have_text(re.compile(r"^(\d+) of \1 records are identical there\.$"))

@@ -34,7 +34,7 @@ export function reportSections(data, { ts }) {
         capture && section("record", ...recordParts(data)),
         section("signature", ...signatureParts(archive)),
         section("compared", ...comparedParts(archive)),
-        section("meaning", ...meaningParts(archive, capture)),
+        section("meaning", ...meaningParts(data)),
         section("repeat", ...repeatParts(data)),
     ].filter(Boolean);
 }
@@ -153,7 +153,7 @@ function comparedParts({ verificationReport: report }) {
     ];
 }
 
-function meaningParts(archive, capture) {
+function meaningParts({ item, archive, capture }) {
     const trust = trustOf(archive);
     const [proves, limits] = trustSentences(trust);
     const { timeStamp, outcome } = archive.verificationReport?.signature ?? {};
@@ -162,7 +162,8 @@ function meaningParts(archive, capture) {
     return [
         make("p", { class: "report-verdict" }, trustMark(archive)),
         ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time) })]),
-        ...list("report.shows-not", [limits, capture && message("report.clock-limit"), message("trust.servers")]),
+        ...list("report.shows-not", [limits, capture && item.kind === "collection" && message("trust.member"),
+            capture && message("report.clock-limit"), message("trust.servers")]),
     ];
 }
 

@@ -28,7 +28,8 @@ export function sourceSection(archive) {
             const rows = await Promise.all(sources.slice(0, sourcesMax).map((source) => sourceRow(archive, source)));
             if (!isOpen || rows.length === 0) return;
             element.replaceChildren(make("section", { class: "sources", "aria-labelledby": "sources-title" },
-                make("h2", { id: "sources-title", text: message("sources.title") }), ...rows));
+                make("h2", { id: "sources-title", text: message("sources.title") }),
+                make("p", { class: "quiet", text: message("sources.as-stated") }), ...rows));
         } catch (error) {
             // A file that can't be read has an issue that says so.
             if (error.status === 0) retry = load;

@@ -21,19 +21,20 @@ export function trustOf({ verification = "unavailable", verificationSummary }) {
 
 /**
  * @param {Parameters<typeof trustOf>[0] & {id?: string, kind?: string}} item
- * @param {{target?: import("../core/route-types.js").Target, page?: {url: string, timestamp: string}, isInList?: boolean, text?: string}} [options]
- *   `target`: the archive, if `item` is a hit; `page`: the capture that is shown, for its evidence report; `isInList`:
- *   leaves out what needs no attention and proves nothing about who made the file; `text`: instead of the usual one
+ * @param {{target?: import("../core/route-types.js").Target, page?: {url: string, timestamp: string}, isMember?: boolean,
+ *   isInList?: boolean, text?: string}} [options]
+ *   `target`: the archive, if `item` is a hit; `page`: the capture that is shown, for its evidence report; `isMember`: whether
+ *   it is shown together with other archives; `isInList`: leaves out what needs no attention and proves nothing about who made the file; `text`: instead of the usual one
  * @returns {HTMLElement|null} `null` for a collection, and for a file that isn't there
  */
-export function trustMark(item, { target = item.id ? item : undefined, page, isInList = false, text } = {}) {
+export function trustMark(item, { target = item.id ? item : undefined, page, isMember = false, isInList = false, text } = {}) {
     if (item.kind === "collection" || !item.verification) return null;
     const trust = trustOf(item);
     if (isInList && !trust.kind) return null;
     const button = make("button", { type: "button", class: `trust ${trust.kind}`.trim(), "data-trust": trust.code },
         drawing(glyphs[trust.kind]), make("span", { dir: "auto", text: text ?? trust.text }));
     openOnDemand(button, async () => (await import("./trust-sentences.js"))
-        .trustPopover(button, trust, { summary: item.verificationSummary, target, page }));
+        .trustPopover(button, trust, { summary: item.verificationSummary, target, page, isMember }));
     // The button and its popover are one item of the row that they are in.
     return make("span", { class: "trust-place" }, button);
 }

@@ -23,11 +23,12 @@ export const trustSentences = ({ code, signer }) =>
  * @param {HTMLButtonElement} button
  * @param {Trust} trust
  * @param {{summary?: import("../core/api.js").Summary, target?: import("../core/route-types.js").Target,
- *   page?: {url: string, timestamp: string}}} about as in `trustMark`
+ *   page?: {url: string, timestamp: string}, isMember: boolean}} about as in `trustMark`
  */
-export function trustPopover(button, trust, { summary, target, page }) {
+export function trustPopover(button, trust, { summary, target, page, isMember }) {
     popover(button, () => [
         ...trustSentences(trust).map((text) => make("p", { text })),
+        isMember && make("p", { text: message("trust.member") }),
         summary && make("p", { class: "quiet", text: message("trust.verified-at", { time: moment(summary.verifiedAt) }) }),
         target && make("p", { class: "trust-links" },
             make("a", { href: tabURL(target, "details"), text: message("trust.details") }),

@@ -37,9 +37,10 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onExport, on
 
     /** The mark of the archive that has the capture. */
     function markOf({ url, request, timestamp, archive: member }) {
-        const holder = archive.kind === "collection" ? archive.members.find(({ id }) => id === member) : archive;
+        const isCollection = archive.kind === "collection";
+        const holder = isCollection ? archive.members.find(({ id }) => id === member) : archive;
         // A new archive is verified soon, which the toolbar doesn't follow.
-        return holder && holder.verification !== "not-verified" && trustMark(holder, { page: { url: request ?? url, timestamp } });
+        return holder && holder.verification !== "not-verified" && trustMark(holder, { page: { url: request ?? url, timestamp }, isMember: isCollection && archive.members.length > 1 });
     }
 
     // The text in the URL field, its URL, and the key of the capture times.

@@ -198,6 +198,7 @@ addMessages({
     "pages.sort-title": "By title",
     "pages.sort-url": "By URL",
     "sources.absent": "(not in your library)",
+    "sources.as-stated": "As this file states. A mark is about the original, not about this file.",
     "sources.check": "Check the records",
     "sources.checking": "Comparing the records…",
     "sources.compared": "{same, plural, =0 {None of the {total} records are identical there} other {{same} of {total} records "

@@ -140,6 +140,7 @@ addMessages({
     "trust.limits.unavailable": "What an earlier verification found may no longer be true.",
     "trust.limits.uncovered": "Nothing shows who added the rest, or when. It isn't listed or shown.",
     "trust.limits.unreplayable": "Some captures can't be shown, or only in part. They were lost, incomplete or listed wrongly when it was made.",
+    "trust.member": "The mark is about the archive that has this capture. Other parts of the page, and content that the capture repeats, can come from other archives of the collection.",
     "trust.proves.changed": "This file has changed since it was added, so earlier results aren't about its contents now.",
     "trust.proves.damaged": "Something in this file doesn't match its hash, or a listed file with captures is missing.",
     "trust.proves.hashes-agree": "The hashes in this file agree with its contents, so it wasn't damaged by accident.",
