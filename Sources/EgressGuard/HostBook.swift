@@ -28,9 +28,14 @@ final class HostBook: Sendable {
         let addresses = try await resolve(host)
         guard !addresses.isEmpty else { throw Refused(.unknownHost) }
         guard !isException else { return addresses }
+        // Read each time, since networks change.
         let own = try names.own()
         // One address that isn't public is enough: a tool would take any of them.
-        guard addresses.allSatisfy({ $0.isPublic && !own.contains($0.unmapped) }) else { throw Refused(.notPublic) }
+        let isPublic = addresses.allSatisfy { address in
+            let meant = address.embedded ?? address
+            return address.isPublic && !own.contains { $0.contains(meant) }
+        }
+        guard isPublic else { throw Refused(.notPublic) }
         return addresses
     }
 
@@ -50,12 +55,12 @@ final class HostBook: Sendable {
 package struct EgressNames: Sendable {
     /// Returns a host's addresses; none if there are none.
     package var resolve: @Sendable (String) async throws -> [IPAddress]
-    /// Returns the addresses of this computer.
-    package var own: @Sendable () throws -> Set<IPAddress>
+    /// Returns the networks of this computer.
+    package var own: @Sendable () throws -> Set<IPAddress.Block>
 
     package init(
         resolve: @escaping @Sendable (String) async throws -> [IPAddress],
-        own: @escaping @Sendable () throws -> Set<IPAddress>
+        own: @escaping @Sendable () throws -> Set<IPAddress.Block>
     ) {
         (self.resolve, self.own) = (resolve, own)
     }
@@ -67,7 +72,7 @@ package struct EgressNames: Sendable {
                 NIOThreadPool.singleton.submit { state in done(state == .active ? lookUp(host) : []) }
             }
         },
-        own: systemAddresses)
+        own: systemNetworks)
 
     /// Those of a hosts file, and no others: nothing is asked. hosts(5)
     package static func hosts(_ text: String) -> EgressNames {
@@ -79,11 +84,16 @@ package struct EgressNames: Sendable {
         }
         let known = table
         return EgressNames(
-            resolve: { known[$0] ?? lookUp($0, flags: AI_NUMERICHOST) }, own: systemAddresses)
+            resolve: { known[$0] ?? lookUp($0, flags: AI_NUMERICHOST) }, own: systemNetworks)
     }
 
-    private static let systemAddresses: @Sendable () throws -> Set<IPAddress> = {
-        Set(try System.enumerateDevices().compactMap { $0.address.flatMap { IPAddress($0) } })
+    private static let systemNetworks: @Sendable () throws -> Set<IPAddress.Block> = {
+        Set(
+            try System.enumerateDevices().compactMap { device in
+                device.address.flatMap { IPAddress($0) }.map {
+                    IPAddress.Block(networkOf: $0, mask: device.netmask.flatMap { IPAddress($0) })
+                }
+            })
     }
 
     /// Blocks, unless the flags forbid questions.

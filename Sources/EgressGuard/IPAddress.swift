@@ -46,10 +46,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// the whole block is refused.
     package var isPublic: Bool {
         if bytes.count == 4 { return !Self.refused4.contains { $0.contains(self) } }
-        if Self.mapped.contains(self) || Self.translated.contains(self) {
-            return IPAddress(bytes: bytes[12...]).isPublic
-        }
-        if Self.sixToFour.contains(self) { return IPAddress(bytes: bytes[2..<6]).isPublic }
+        if let embedded { return embedded.isPublic }
         return Self.globalUnicast.contains(self) && !Self.refused6.contains { $0.contains(self) }
     }
 
@@ -65,6 +62,12 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     private static let private4 = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"].map(Block.init)
     private static let private6 = ["fc00::/7", "fe80::/10"].map(Block.init)
     private static let loopback = ["127.0.0.0/8", "::1/128"].map(Block.init)
+
+    /// The IPv4 address inside of a mapped, translated or 6to4 address; `nil` for others.
+    var embedded: IPAddress? {
+        if Self.mapped.contains(self) || Self.translated.contains(self) { return IPAddress(bytes: bytes[12...]) }
+        return Self.sixToFour.contains(self) ? IPAddress(bytes: bytes[2..<6]) : nil
+    }
 
     /// The IPv4 address that an IPv4-mapped IPv6 address stands for; any other address itself. RFC 4291 §2.5.5.2.
     package var unmapped: IPAddress { Self.mapped.contains(self) ? IPAddress(bytes: bytes[12...]) : self }
@@ -83,9 +86,24 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     private static let refused6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map(Block.init)
 
     /// An address and the number of bits that all addresses of the block share. RFC 4632 §3.1.
-    private struct Block {
+    package struct Block: Sendable, Hashable {
         let start: IPAddress
         let bits: Int
+
+        /// Creates the network to which an address of a network interface belongs.
+        ///
+        /// Homes and offices get several IPv6 networks with a common start, of 56 bits mostly (RFC 6177 §2): another one of
+        /// them can be for guests or devices.
+        ///
+        /// - Parameter mask: The address with the bits of the network; `nil` if it isn't known.
+        package init(networkOf address: IPAddress, mask: IPAddress?) {
+            start = address
+            let all = address.bytes.count * 8
+            var bits = mask.map { $0.bytes.reduce(0) { $0 + $1.nonzeroBitCount } } ?? all
+            // Some tunnels claim to be the whole Internet.
+            if bits < 8 { bits = all }
+            self.bits = address.bytes.count == 16 ? min(bits, 56) : min(bits, all)
+        }
 
         /// - Parameter text: Must be valid.
         init(_ text: String) {
@@ -96,7 +114,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
             (self.start, self.bits) = (start, bits)
         }
 
-        func contains(_ address: IPAddress) -> Bool {
+        package func contains(_ address: IPAddress) -> Bool {
             guard address.bytes.count == start.bytes.count else { return false }
             let (whole, rest) = (bits / 8, bits % 8)
             guard address.bytes.prefix(whole) == start.bytes.prefix(whole) else { return false }

@@ -5,7 +5,9 @@ import Testing
 
 struct HostBookTests {
     /// Answers of a resolver that isn't honest: each question gets the next answer.
-    private static func names(_ answers: [[String]], own: [String] = []) -> EgressNames {
+    ///
+    /// - Parameter own: The addresses of network interfaces, with their masks.
+    private static func names(_ answers: [[String]], own: KeyValuePairs<String, String> = [:]) -> EgressNames {
         let left = Mutex(answers)
         return EgressNames(
             resolve: { _ in
@@ -14,8 +16,19 @@ struct HostBookTests {
                     return next.compactMap { IPAddress($0) }
                 }
             },
-            own: { Set(own.compactMap { IPAddress($0) }) })
+            own: {
+                Set(
+                    own.compactMap { address, mask in
+                        IPAddress(address).map { IPAddress.Block(networkOf: $0, mask: IPAddress(mask)) }
+                    })
+            })
     }
+
+    private static let own: KeyValuePairs = [
+        "8.8.4.4": "255.255.255.0", "9.9.9.9": "", "2a00:1:2:3344::7": "ffff:ffff:ffff:ffff::", "2a02::7": "",
+        // A tunnel.
+        "1.2.3.4": "0.0.0.0", "2a03::7": "::",
+    ]
 
     struct Case: Sendable, CustomTestStringConvertible {
         let authority: String
@@ -37,7 +50,20 @@ struct HostBookTests {
         // This computer's own addresses.
         Case(authority: "a.example:443", addresses: ["8.8.4.4"], refusal: .notPublic),
         Case(authority: "a.example:443", addresses: ["::ffff:8.8.4.4"], refusal: .notPublic),
-        Case(authority: "a.example:443", addresses: ["2a00::7"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["2a02::7"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["9.9.9.9"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["9.9.9.8"], refusal: nil),
+        Case(authority: "a.example:443", addresses: ["1.2.3.4"], refusal: .notPublic),
+        // Other devices of its networks.
+        Case(authority: "a.example:443", addresses: ["8.8.4.1"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["::ffff:8.8.4.200"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["64:ff9b::8.8.4.1"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["2002:808:401::1"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["8.8.5.1"], refusal: nil),
+        Case(authority: "a.example:443", addresses: ["2a00:1:2:3344::1"], refusal: .notPublic),
+        Case(authority: "[2a00:1:2:33ff::1]:443", addresses: ["2a00:1:2:33ff::1"], refusal: .notPublic),
+        Case(authority: "a.example:443", addresses: ["2a00:1:2:3400::1"], refusal: nil),
+        Case(authority: "a.example:443", addresses: ["1.1.1.1", "2a00:1:2:3344::1"], refusal: .notPublic),
         Case(authority: "a.example:22", addresses: ["1.1.1.1"], refusal: .denied),
         Case(authority: "a.example:58443", addresses: ["1.1.1.1"], refusal: .denied),
         Case(authority: "maker.example:443", addresses: ["1.1.1.1"], refusal: .denied),
@@ -54,7 +80,7 @@ struct HostBookTests {
         var rules = EgressRules()
         rules.allowed = [try #require(EgressRules.Exception("wiki.intranet:8080"))]
         rules.refusedHosts = ["maker.example"]
-        let book = HostBook(rules: rules, names: Self.names([one.addresses], own: ["8.8.4.4", "2a00::7"]))
+        let book = HostBook(rules: rules, names: Self.names([one.addresses], own: Self.own))
         let destination = try #require(Destination(authority: one.authority, port: nil))
         do {
             let found = try await book.addresses(of: destination)
