@@ -105,10 +105,12 @@ struct VerificationTests {
         let listed = try #require(try test.store.archives().first)
         #expect(listed.archive.verified == nil && listed.archive.verificationCode(listed.availability) == .notVerified)
         #expect(test.store.verifications.last(of: archive) == nil)
+        #expect(try test.store.verifications.changed().map(\.id) == [archive.id])
         let report = try #require(
             try JSONSerialization.jsonObject(with: JSONEncoder().encode(listed)) as? [String: Any])
         #expect(report["verification"] as? String == "not-verified" && report["verificationSummary"] == nil)
         try test.store.verifications.forgetChanged()
+        #expect(try test.store.verifications.changed().isEmpty)
         try test.store.jobs.queueVerifications()
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext()?.state == .done)
         let after = try #require(try test.store.archives().first).archive

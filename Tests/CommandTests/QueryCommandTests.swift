@@ -222,6 +222,21 @@ struct QueryCommandTests {
         #expect(!(try await output([:], " --no-color").contains("\u{1B}[")))
     }
 
+    @Test func doctorNamesFilesThatChangedSinceTheirVerification() async throws {
+        let store = try await CommandStore.withSample()
+        let text = "1 file changed or replaced since the last verification: sample"
+        #expect(try await store.run("verify", "sample").code == 0)
+        #expect(!(try await store.run("doctor", "--port", "0").output.contains(text)))
+        let name = try #require(names(in: "\(store.store)/files").first { $0.hasSuffix(".wacz") })
+        let path = "\(store.store)/files/\(name)"
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: 5000)
+        try file.write(contentsOf: Data("x".utf8))
+        try file.close()
+        #expect(try await store.run("doctor", "--port", "0").output.contains(text))
+    }
+
     @Test func doctorReportsMissingParts() async throws {
         let store = try CommandStore()
         let without = try await store.run("doctor", "--port", "0")

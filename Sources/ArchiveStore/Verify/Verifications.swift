@@ -112,14 +112,18 @@ package struct Verifications: Sendable {
             report.summary, of: state, findings: report.result.findings, key: archive.key)
     }
 
-    /// Forgets the results of files that are in another state now, so that these are verified again. Looks at all files.
-    package func forgetChanged() throws {
-        guard !store.isReadOnly else { return }
-        let changed = try store.catalog.allArchives().filter { archive in
+    /// Returns the archives whose files are in another state than when they were verified. Looks at all files.
+    package func changed() throws -> [Archive] {
+        try store.catalog.allArchives().filter { archive in
             guard archive.verified != nil, let state = archive.fileState(in: layout) else { return false }
             return state != archive.knownState
         }
-        try store.catalog.forgetVerifications(of: changed.map(\.key))
+    }
+
+    /// Forgets the results of changed files, so that these are verified again.
+    package func forgetChanged() throws {
+        guard !store.isReadOnly else { return }
+        try store.catalog.forgetVerifications(of: changed().map(\.key))
     }
 
     /// Queues the verification of archives whose last one is older than `days`, or that were never verified.

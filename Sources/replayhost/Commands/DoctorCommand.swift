@@ -89,6 +89,7 @@ struct DoctorCommand: ParsableCommand {
                             ? "cleaned up after interrupted work" : "no interrupted work found"))
             }
             checks += linkedFileChecks(archives)
+            checks += try verifiedFileChecks(store)
             checks += try lookupChecks(store)
             checks.append(try filterCheck(store))
             checks.append(try searchCheck(store))
@@ -120,6 +121,20 @@ struct DoctorCommand: ParsableCommand {
         let done = Check(
             name: "store catalog", verdict: .good, what: "recreated: \(archives), \(collections)\(old)")
         return (store, [done] + report.repair.problems.map { Check(name: "store files", verdict: .bad, what: $0) })
+    }
+
+    /// A copied or restored file is in another state, too.
+    private func verifiedFileChecks(_ store: ArchiveStore) throws -> [Check] {
+        let changed = try store.verifications.changed().filter { !$0.storage.isLinked }.map(\.id.text)
+        guard !changed.isEmpty else { return [] }
+        let files = Terminal.count(changed.count, "file", "files")
+        return [
+            Check(
+                name: "store files", verdict: .warning,
+                what: "\(files) changed or replaced since the last verification: "
+                    + changed.prefix(5).joined(separator: ", ") + (changed.count > 5 ? ", …" : ""),
+                hint: "find out whether they are still right with `replayhost verify`")
+        ]
     }
 
     /// Unavailable files are only noted, since their drive may be disconnected. Changed ones are errors.
