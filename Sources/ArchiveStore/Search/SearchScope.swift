@@ -30,15 +30,15 @@ struct SearchScope {
         captureCondition == "1" ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
     }
 
-    /// A condition on rows of `capture`.
+    /// A condition on rows of `capture`, with the names of its columns in full: other tables have columns of the same names.
     var captureCondition: String {
         var conditions: [String] = []
         if !isEverything {
-            conditions.append("archive IN (\(byNumber.keys.sorted().map(String.init).joined(separator: ",")))")
+            conditions.append("capture.archive IN (\(byNumber.keys.sorted().map(String.init).joined(separator: ",")))")
         }
         // Both have digits only.
-        if let after { conditions.append("timestamp >= '\(after)'") }
-        if let before { conditions.append("timestamp < '\(before)' AND timestamp != ''") }
+        if let after { conditions.append("capture.timestamp >= '\(after)'") }
+        if let before { conditions.append("capture.timestamp < '\(before)' AND capture.timestamp != ''") }
         return conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
     }
 

@@ -44,6 +44,27 @@ struct SearchIndexTests {
         #expect(!file.isEmpty)
     }
 
+    /// Each search has a condition on archives while the text of a removed one is still there.
+    @Test(arguments: ["reef 1", "http://reef.example/1", "reef.example", "site:reef.example", "re", "after:2000 reef"])
+    func everySearchWorksUntilTheTextIsDeleted(_ text: String) throws {
+        let test = try store()
+        let searcher = test.store.searcher
+        func suggestions() throws -> [Suggestion] {
+            try searcher.suggestions(for: text, limit: 8).filter { $0.kind != .archive }
+        }
+        let expected = try suggestions()
+        try test.store.remove(try #require(ArchiveID("sea")))
+        #expect(try suggestions().map(\.text) == expected.map(\.text))
+        #expect(try suggestions().allSatisfy { $0.kind == .site || $0.archive?.text == "reef" })
+        _ = try test.search(text)
+        _ = try searcher.facets(SearchQuery(text))
+        // Marked, but not yet deleted.
+        try test.store.purgeRemovedTexts { true }
+        #expect(try suggestions().map(\.text) == expected.map(\.text))
+        _ = try test.search(text)
+        _ = try searcher.facets(SearchQuery(text))
+    }
+
     /// The index stores the spelling that came first. It must not delete that one's words from the other's document.
     @Test func archiveWithAnotherSpellingOfAURLLeavesNothing() throws {
         let test = try TestStore()
