@@ -105,7 +105,9 @@ package struct ArchiveStore: Sendable {
 
     /// Returns the archive whose file has this SHA-256, in hex, in the store; `nil` if there is none.
     package func storedArchive(sha256: String) throws -> Archive? {
-        guard let archive = try catalog.archive(key: sha256), Folder.exists(layout.file(sha256)) else { return nil }
+        guard let archive = try catalog.archive(key: sha256), Folder.fileSize(layout.file(sha256)) != nil else {
+            return nil
+        }
         return archive
     }
 

@@ -26,6 +26,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case catalogDamaged = "catalog-damaged"
         /// A sidecar, collection, port list or backup manifest isn't valid.
         case documentDamaged = "document-damaged"
+        /// Something else is in the place of a file: a symbolic link, a FIFO, a device or a folder.
+        case notAFile = "not-a-file"
         /// A file doesn't match its SHA-256, or can't be read.
         case archiveDamaged = "archive-damaged"
         /// An id or a port is already in use.
@@ -68,6 +70,13 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Something that was created in the place of a file by another program.
+    static func notAFile(_ path: String) -> StoreError {
+        StoreError(
+            .notAFile, "this isn't a regular file", place: path,
+            hint: "check who created it, then move it away")
+    }
+
     /// Converts the error number of a failed system call.
     package static func system(_ number: Int32, doing action: String, path: String) -> StoreError {
         let reason = String(cString: strerror(number))
@@ -80,10 +89,6 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             return StoreError(
                 .unusable, "\(action) isn't allowed (\(reason))", place: path,
                 hint: "check who owns it and whether it is read-only, or choose another store with --store")
-        case ELOOP:
-            return StoreError(
-                .unusable, "this is a symbolic link, which replayhost doesn't follow here", place: path,
-                hint: "check who created it, then delete it")
         case ENOENT:
             return StoreError(.notFound, "no such file or folder", place: path)
         case EIO:

@@ -12,8 +12,8 @@ enum TLSFile {
         let bytes: [UInt8]
         do throws(StoreError) {
             // Nonblocking: opening a FIFO would wait for a writer.
-            let file = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
-            guard Folder.isFile(path) else {
+            let file = try Descriptor(named: path, flags: O_RDONLY | O_NONBLOCK)
+            guard try file.isRegularFile() else {
                 throw StoreError(.failed, "this isn't a file", place: path, hint: "give the path of a PEM file")
             }
             bytes = try file.bytes(at: 0, upTo: bytesMax + 1)
@@ -95,7 +95,7 @@ enum TLSFile {
     static func write(_ text: String, to path: String) throws(StoreError) {
         let temporary = path + ".new"
         try Folder.delete(temporary)
-        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         try append(text, to: file)
         try file.synchronize()
         try Folder.move(temporary, to: path)

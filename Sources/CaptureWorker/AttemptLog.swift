@@ -18,7 +18,7 @@ package final class AttemptLog: Sendable {
 
     init(path: String, redaction: Redaction) throws {
         self.redaction = redaction
-        file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
+        file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_APPEND)
         state = Mutex(State(size: Int(clamping: try file.size())))
     }
 

@@ -9,7 +9,7 @@ package enum WholeFile {
         try Folder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         try Folder.delete(temporary)
         do {
-            let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL)
             try bytes.withUnsafeBytes { try file.append($0) }
             try file.synchronize()
             try Folder.move(temporary, to: path)

@@ -48,7 +48,7 @@ package struct CommandError: Error {
         case .ambiguous, .payloadMissing, .redirectsToItself: .notFound
         case .invalidMetadata, .invalidQuery: .usage
         case .refused, .archiveDamaged: .damaged
-        case .unusable, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
+        case .unusable, .notAFile, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
         case .noSpace, .failed, .unavailable, .changed, .taken, .notPossible: .failed
         case .interrupted, .uploadCut: .interrupted
         }

@@ -87,7 +87,8 @@ package final class Assets: Sendable {
     }
 
     private static func contents(of path: String, size: Int) throws -> [UInt8] {
-        let file = try Descriptor(path: path, flags: O_RDONLY)
+        // A package may link its files.
+        let file = try Descriptor(named: path, flags: O_RDONLY)
         return try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             count = try file.read(at: 0, into: UnsafeMutableRawBufferPointer(buffer))
         }

@@ -64,7 +64,8 @@ struct ErrorResponse: Error, Hashable {
         case .invalidMetadata, .invalidQuery, .uploadCut: .badRequest
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")
-        case .unusable, .locked, .interrupted, .unavailable, .catalogDamaged, .documentDamaged: .serviceUnavailable
+        case .unusable, .notAFile, .locked, .interrupted, .unavailable, .catalogDamaged, .documentDamaged:
+            .serviceUnavailable
         case .failed, .archiveDamaged: .internalServerError
         }
     }

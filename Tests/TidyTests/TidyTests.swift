@@ -192,6 +192,29 @@ struct TidyTests {
         }
     }
 
+    /// `Descriptor` follows no link and waits for nothing. Only what a person names is opened in another way.
+    @Test func filesOfAStoreAreOpenedByOneInitializer() throws {
+        let pattern = try NSRegularExpression(
+            pattern: #"(FileByteSource|WACZFile\.open|FileHandle)\((path|for)|\bopen\(\w+, .*O_|contents\(atPath:"#
+                + #"|\b(Data|String)\(contentsOf|Descriptor\(named:"#)
+        let allowed = [
+            "ArchiveStore/Storage/Descriptor.swift": 3, "ArchiveStore/Storage/ArchiveFile.swift": 1,
+            "ArchiveStore/Verify/Verifications.swift": 1, "ArchiveStore/Search/PDFProgram.swift": 1,
+            "CaptureServer/Configuration/ConfigurationFile.swift": 1,
+            "CaptureServer/Configuration/ConfigurationPaths.swift": 1,
+        ]
+        var found: [String: Int] = [:]
+        for file in Self.sources {
+            let path = String(file.path.dropFirst("Sources/".count))
+            guard path.hasPrefix("ArchiveStore/") || path.hasPrefix("CaptureServer/") else { continue }
+            for line in file.code {
+                let range = NSRange(line.text.startIndex..., in: line.text)
+                if pattern.firstMatch(in: line.text, range: range) != nil { found[path, default: 0] += 1 }
+            }
+        }
+        #expect(found == allowed)
+    }
+
     /// The patterns above must find what they are for.
     @Test(arguments: [
         (#"[\w\)\]]!(?!=)"#, "let a = b!.c", true), (#"[\w\)\]]!(?!=)"#, "if a != b", false),

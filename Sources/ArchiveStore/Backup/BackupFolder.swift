@@ -68,7 +68,7 @@ struct BackupFolder {
 
     /// Whether the folder has a file of that hash and size. Doesn't read the file.
     func hasFile(_ sha256: String, size: UInt64) -> Bool {
-        Self.size(of: layout.file(sha256)) == size
+        Folder.fileSize(layout.file(sha256)) == size
     }
 
     /// Deletes what killed backups left behind. The folder is locked, so no backup is running.
@@ -84,7 +84,7 @@ struct BackupFolder {
         var pruned = FileTally()
         for key in FileInventory.keys(of: try Folder.names(in: layout.files), ending: StoreLayout.fileSuffix)
         where !hashes.contains(key) {
-            pruned.add(Self.size(of: layout.file(key)) ?? 0)
+            pruned.add(Folder.fileSize(layout.file(key)) ?? 0)
             try Folder.delete(layout.file(key))
         }
         if pruned.count > 0 { try Folder.synchronize(parentOf: layout.file("")) }
@@ -134,11 +134,6 @@ struct BackupFolder {
             existing = String(existing[..<slash])
         }
         return Folder.resolved(existing) + missing
-    }
-
-    private static func size(of path: String) -> UInt64? {
-        guard let status = Folder.status(of: path), status.isFile else { return nil }
-        return UInt64(clamping: status.st_size)
     }
 }
 

@@ -65,7 +65,11 @@ struct BackupWriter {
         reportDamagedCopies(snapshot)
         let collections = collections(of: snapshot, entries)
         (report.archives, report.collections) = (entries.count, collections.count)
-        try DatabaseCopy.copy(store.layout.captureDatabase, to: folder.layout.captureDatabase)
+        do {
+            try DatabaseCopy.copy(store.layout.captureDatabase, to: folder.layout.captureDatabase)
+        } catch let error as StoreError where error.code == .notAFile {
+            report.problems.append(error)
+        }
         let manifest = BackupManifest(madeAt: snapshot.madeAt, archives: entries, collections: collections)
         try manifest.write(to: folder.manifest)
         try prune(manifest)
@@ -78,7 +82,7 @@ struct BackupWriter {
             guard let hash = knownHash(of: item) else { continue }
             if folder.hasFile(hash, size: item.archive.size) {
                 stored[hash] = item.archive.size
-            } else if Folder.exists(folder.layout.file(hash)) {
+            } else if Folder.hasName(folder.layout.file(hash)) {
                 damaged.insert(hash)
             }
         }
@@ -105,7 +109,7 @@ struct BackupWriter {
             let file = try Descriptor(path: path, flags: O_RDONLY)
             file.dropFromMemory()
             return try FileHash.of(file, step: progress).sha256 == hash
-        } catch let error as StoreError where error.place == path && error.code == .failed {
+        } catch let error as StoreError where error.place == path && [.failed, .notAFile].contains(error.code) {
             return false
         }
     }
@@ -157,7 +161,8 @@ struct BackupWriter {
         defer { withExtendedLifetime(target) { _ = unlink(target.path) } }
         let (before, total) = copying
         do {
-            let (size, hash) = try HashedCopy(source: source, target: target).run {
+            try source.checkSize(archive.size)
+            let (size, hash) = try HashedCopy(source: source, target: target, limit: archive.size).run {
                 try progress(.copying(done: min(before + $0, total), total: total))
             }
             copying.done = before + archive.size

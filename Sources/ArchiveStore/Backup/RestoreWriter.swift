@@ -86,9 +86,7 @@ struct RestoreWriter {
         // Adds linked files to the catalog, and retries what couldn't be read above, to report why.
         report.problems += try store.repair().problems.map { StoreError(.archiveDamaged, $0) }
         try restoreCollections()
-        if !Folder.exists(layout.captureDatabase) {
-            try DatabaseCopy.copy(folder.layout.captureDatabase, to: layout.captureDatabase)
-        }
+        try restoreQueue()
         try count()
         return report
     }
@@ -168,11 +166,12 @@ struct RestoreWriter {
         _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws -> IncomingArchive {
         let path = folder.layout.file(hash)
-        let source = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
+        let source = try Descriptor(path: path, flags: O_RDONLY)
+        try source.checkSize(entry.size)
         let incoming = try IncomingArchive(
             layout: layout, originalName: entry.sidecar.entry.originalName, source: path, expectedSize: entry.size)
         let (before, total) = copying
-        try incoming.copy(from: source) {
+        try incoming.copy(from: source, limit: entry.size) {
             try progress(.copying(done: min(before + $0, total), total: total))
         }
         guard incoming.sha256 == hash else {
@@ -194,10 +193,7 @@ struct RestoreWriter {
         _ incoming: IncomingArchive, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws -> (examined: ExaminedArchive, index: IncomingIndex)? {
         do {
-            let path = incoming.file.path
-            let examined = try ExaminedArchive(
-                reading: FileByteSource(path: path, name: incoming.originalName)
-            ) {
+            let examined = try ExaminedArchive(reading: incoming.file.bytes(named: incoming.originalName)) {
                 try progress(.checking(done: $0, total: $1))
             }
             let index = try IncomingIndex(for: examined, key: hash, owner: incoming.file, layout: layout) {
@@ -228,6 +224,23 @@ struct RestoreWriter {
     private func link(_ entry: Entry, _ progress: (ImportProgress) throws -> Void) throws {
         try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             try entry.sidecar.write(to: layout.sidecar(entry.key))
+        }
+    }
+
+    /// Restores the queue of the capture server, unless the store has one. SQLite opens a copy of it, not a file of the backup.
+    private mutating func restoreQueue() throws {
+        let source = folder.layout.captureDatabase
+        guard !Folder.hasName(layout.captureDatabase), Folder.hasName(source) else { return }
+        do {
+            let file = try Descriptor(path: source, flags: O_RDONLY)
+            let size = try file.size()
+            try layout.checkSpace(for: size, what: "the restore")
+            try layout.withStagingFile { copy in
+                _ = try HashedCopy(source: file, target: copy, limit: size).run { _ in }
+                try DatabaseCopy.copy(copy.path, to: layout.captureDatabase)
+            }
+        } catch let error as StoreError where error.code == .notAFile {
+            report.problems.append(error)
         }
     }
 

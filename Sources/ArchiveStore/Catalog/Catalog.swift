@@ -29,6 +29,8 @@ struct Catalog: Sendable {
             (database as? DatabasePool)?.invalidateReadOnlyConnections()
         } catch let error as DatabaseError {
             throw Self.storeError(for: error, place: path)
+        } catch let error as StoreError where error.code == .notAFile {
+            throw Self.damaged(error.what, place: error.place)
         }
     }
 

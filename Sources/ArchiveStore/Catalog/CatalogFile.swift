@@ -18,9 +18,10 @@ enum CatalogFile {
     /// Opens the catalog, one process at a time: when several switch a new catalog to its log, all but one fail without
     /// waiting.
     ///
-    /// - Throws: `StoreError` `unusable` for a catalog of a newer version.
+    /// - Throws: `StoreError` `unusable` for a catalog of a newer version, `notAFile`.
     static func openExclusively(_ path: String) throws -> Opened {
         try withFolderLock(path) {
+            try checkFiles(of: path)
             makePrivate(path)
             try checkNotNewer(path)
             return try open(path)
@@ -40,6 +41,7 @@ enum CatalogFile {
     /// Opens a database of derived data in the way that its file system supports, like the catalog.
     static func openDerived(_ path: String) throws -> any DatabaseWriter {
         let database = try withFolderLock(path) {
+            try checkFiles(of: path)
             makePrivate(path)
             return try open(path).database
         }
@@ -64,6 +66,13 @@ enum CatalogFile {
 
     /// Returns the files that a database can have, its main file first.
     static func files(of path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
+    /// Checks that SQLite opens nothing but regular files: it follows links, and waits for FIFOs.
+    ///
+    /// - Throws: `StoreError` `notAFile`.
+    private static func checkFiles(of path: String) throws(StoreError) {
+        for file in files(of: path) where Folder.hasName(file) && Folder.fileSize(file) == nil { throw .notAFile(file) }
+    }
 
     private static func open(_ path: String) throws -> Opened {
         let kind = FileSystem(at: (path as NSString).deletingLastPathComponent)
@@ -94,6 +103,16 @@ enum CatalogFile {
                 place: path,
                 hint: "use that version or a newer one")
         }
+    }
+
+    /// Opens a database to copy it.
+    ///
+    /// - Throws: `StoreError` `notAFile`.
+    static func forCopying(_ path: String) throws -> DatabaseQueue {
+        try checkFiles(of: path)
+        var configuration = configuration()
+        configuration.readonly = true
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     /// - Throws: `StoreError` `unusable` for a read-only catalog that would have to be updated.

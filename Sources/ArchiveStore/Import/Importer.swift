@@ -191,7 +191,7 @@ struct Importer {
         let sha256 = incoming.sha256
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
-            reading: FileByteSource(path: incoming.file.path, name: incoming.originalName), opened: opened,
+            reading: incoming.file.bytes(named: incoming.originalName), opened: opened,
             alsoFound: packed?.findings ?? [], isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
@@ -234,7 +234,7 @@ struct Importer {
                 .taken, "this file is already in your library as \"\(archive.id)\" and can't replace \"\(other)\"",
                 hint: "remove \"\(archive.id)\" first, or remove \"\(other)\" and keep \"\(archive.id)\"")
         }
-        guard Folder.exists(layout.file(archive.key)) else { return nil }
+        guard Folder.fileSize(layout.file(archive.key)) != nil else { return nil }
         return ImportOutcome(details: try store.details(of: archive), kind: .duplicate)
     }
 

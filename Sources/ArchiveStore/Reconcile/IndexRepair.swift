@@ -51,7 +51,7 @@ struct IndexRepair {
         guard lookups.usesSidecar else { return true }
         guard lookups.files.allSatisfy({ Folder.exists(layout.derived($0, key: archive.key)) }) else { return false }
         return try Self.isIntact {
-            let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
+            let wacz = try WACZFile.open(archive.openFile(in: layout).bytes(named: "\(archive.id).wacz"))
             try lookups.open(wacz, key: archive.key, layout: layout).checkLookups(progress: checkCancellation)
         }
     }
@@ -70,7 +70,7 @@ struct IndexRepair {
     /// Reads an archive and writes its index files; `false` if it was removed meanwhile.
     private func prepare(_ archive: Archive) throws -> Bool {
         let examined = try ExaminedArchive(
-            reading: FileByteSource(path: archive.path(in: layout), name: "\(archive.id).wacz")
+            reading: archive.openFile(in: layout).bytes(named: "\(archive.id).wacz")
         ) { _, _ in
             try checkCancellation()
         }

@@ -40,7 +40,7 @@ struct Rebuilder {
             for file in CatalogFile.files(of: path) { try Folder.delete(file) }
             store = ArchiveStore(layout: layout, catalog: old)
         } else {
-            report.isOldCatalogDamaged = Folder.exists(layout.catalog)
+            report.isOldCatalogDamaged = Folder.hasName(layout.catalog)
             try install(path)
             store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
         }
@@ -52,7 +52,7 @@ struct Rebuilder {
     ///
     /// - Throws: `StoreError` for a catalog that can't be opened but isn't damaged, such as a newer version's.
     private func intactCatalog() throws -> Catalog? {
-        guard Folder.exists(layout.catalog) else { return nil }
+        guard Folder.hasName(layout.catalog) else { return nil }
         do {
             let catalog = try Catalog(path: layout.catalog)
             return try catalog.integrityCheck() == ["ok"] ? catalog : nil
@@ -67,7 +67,7 @@ struct Rebuilder {
                 .locked, "the server at \(server.address) is using the damaged catalog", place: layout.root,
                 hint: "run `replayhost stop` first (process \(server.pid))")
         }
-        if Folder.exists(layout.catalog) { try Folder.move(layout.catalog, to: layout.catalog + ".damaged") }
+        if Folder.hasName(layout.catalog) { try Folder.move(layout.catalog, to: layout.catalog + ".damaged") }
         // A leftover log would be applied to the new catalog.
         for file in CatalogFile.files(of: layout.catalog).dropFirst() { try Folder.delete(file) }
         try Folder.move(path, to: layout.catalog)

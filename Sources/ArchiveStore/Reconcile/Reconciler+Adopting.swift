@@ -45,7 +45,7 @@ extension Reconciler {
     }
 
     private mutating func addToCatalog(key: String, saved: Sidecar?, superseded: Archive?) throws -> ArchiveID {
-        let hasFile = Folder.exists(layout.file(key))
+        let hasFile = Folder.hasName(layout.file(key))
         let name = saved?.entry.originalName ?? "\(key.prefix(12)).wacz"
         let id = try id(for: saved, name: name, superseded: superseded)
         let path = hasFile ? layout.file(key) : saved?.storage.linkedFile?.path ?? layout.file(key)
@@ -53,7 +53,8 @@ extension Reconciler {
             try addWithoutReading(unread, superseded: superseded)
             return id
         }
-        let examined = try ExaminedArchive(reading: FileByteSource(path: path, name: name)) { _, _ in
+        let file = hasFile ? try Descriptor(path: path) : try Descriptor.source(path)
+        let examined = try ExaminedArchive(reading: file.bytes(named: name)) { _, _ in
             try checkCancellation()
         }
         let known = hasFile ? saved?.asManaged() : saved
@@ -97,10 +98,8 @@ extension Reconciler {
         for archive in try catalog.unexaminedArchives() {
             guard archive.availability(in: layout) == .available else { continue }
             do {
-                let path = archive.path(in: layout)
-                let examined = try ExaminedArchive(
-                    reading: FileByteSource(path: path, name: archive.originalName)
-                ) { _, _ in
+                let file = try archive.openFile(in: layout).bytes(named: archive.originalName)
+                let examined = try ExaminedArchive(reading: file) { _, _ in
                     try checkCancellation()
                 }
                 var read = archive

@@ -54,7 +54,7 @@ struct Reconciler {
         let path = "\(layout.incoming)/\(name)"
         let key = String(name.dropFirst(StoreLayout.removedPrefix.count))
         if name.hasPrefix(StoreLayout.removedPrefix), StoreLayout.isKey(key) {
-            if Folder.exists(layout.file(key)) || isLinked(key) {
+            if Folder.fileSize(layout.file(key)) != nil || isLinked(key) {
                 // The same file was imported again after the interrupted removal: delete the old one only.
                 try Folder.delete(path)
             } else {
@@ -81,11 +81,15 @@ struct Reconciler {
         where name.hasSuffix(StoreLayout.fileSuffix) && !inventory.files.contains(String(name.dropLast(5))) {
             report.problems.append("files/\(name) isn't named by its SHA-256; import it, then delete it there")
         }
+        let foreign = inventory.files.filter { Folder.fileSize(layout.file($0)) == nil }
+        for key in foreign.sorted() {
+            report.problems.append("files/\(key).wacz isn't a regular file; check who created it, then move it away")
+        }
         let known = try catalog.knownFiles()
         try reconcileKnown(known)
         let linked = try reconcileSidecars(known)
         // Sidecars record which archive they replace, so the order doesn't matter.
-        for key in inventory.files.union(linked).subtracting(known.keys).sorted() {
+        for key in inventory.files.union(linked).subtracting(known.keys).subtracting(foreign).sorted() {
             do {
                 if let id = try adopt(key: key) { report.adopted.append(id) }
             } catch let error as StoreError where [.catalogDamaged, .noSpace, .interrupted].contains(error.code) {
@@ -134,7 +138,7 @@ struct Reconciler {
         let before = archive
         saved.apply(to: &archive)
         // Interrupted after the file was moved, before its sidecar was written.
-        if archive.storage.isLinked, Folder.exists(layout.file(key)) {
+        if archive.storage.isLinked, Folder.fileSize(layout.file(key)) != nil {
             archive.storage = .managed
             try Sidecar(archive).write(to: path)
         }

@@ -16,11 +16,7 @@ package struct IndexedArchive: Sendable {
     ///
     /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file.
     static func open(_ archive: Archive, layout: StoreLayout, fault: IndexFault) throws -> IndexedArchive {
-        let name = "\(archive.id).wacz"
-        let file =
-            archive.storage.isLinked
-            ? try archive.openFile(in: layout).bytes(named: name)
-            : try FileByteSource(path: archive.path(in: layout), name: name)
+        let file = try archive.openFile(in: layout).bytes(named: "\(archive.id).wacz")
         return IndexedArchive(archive, try WACZFile.open(file), layout: layout, fault: fault)
     }
 
@@ -53,12 +49,26 @@ extension ArchiveLookups {
         case .inPlace: return wacz.assumingSorted()
         case .empty: return try wacz.using(indexes: [])
         case .idxCopy:
-            let idx = try FileByteSource(path: layout.derived(.idx, key: key))
-            return try wacz.using(plainIDX: idx)
+            return try wacz.using(plainIDX: layout.derivedBytes(.idx, key: key))
         case .sortedCopy:
-            let idx = try FileByteSource(path: layout.derived(.idx, key: key))
-            let blocks = try FileByteSource(path: layout.derived(.blocks, key: key))
+            let idx = try layout.derivedBytes(.idx, key: key)
+            let blocks = try layout.derivedBytes(.blocks, key: key)
             return try wacz.using(indexes: [.zipNum(try ZipNumIndex(idx: idx, blocks: blocks))])
+        }
+    }
+}
+
+extension StoreLayout {
+    /// Opens a file that was made from an archive.
+    fileprivate func derivedBytes(_ file: DerivedFile, key: String) throws(WebArchiveError) -> FileByteSource {
+        let path = derived(file, key: key)
+        do {
+            return try Descriptor(path: path).bytes()
+        } catch let error as WebArchiveError {
+            throw error
+        } catch {
+            throw WebArchiveError(
+                code: .io, problem: (error as? StoreError)?.what ?? "\(error)", file: "\(key)\(file.suffix)")
         }
     }
 }

@@ -118,7 +118,7 @@ package struct PDFProgram: Sendable {
     private func start(
         _ command: [String], readable: [String]?, input: Descriptor?, _ output: Descriptor
     ) throws -> Running {
-        let program = try Descriptor(path: command[0], flags: O_RDONLY)
+        let program = try Descriptor(named: command[0], flags: O_RDONLY)
         let arguments = command.map { strdup($0) } + [nil]
         let paths = readable.map { $0.map { strdup($0) } + [nil] }
         defer { for string in arguments + (paths ?? []) { free(string) } }

@@ -24,7 +24,7 @@ final class SearchDatabase: Sendable {
     }
 
     /// Whether there is a file. A read-only store can have none.
-    var exists: Bool { Folder.exists(path) }
+    var exists: Bool { Folder.hasName(path) }
 
     func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try using { try $0.read(body) }
@@ -133,6 +133,8 @@ final class SearchDatabase: Sendable {
         } catch let error as DatabaseError where error.isDamage && !isReadOnly {
             return try create(
                 replacing: inode(), because: "it was damaged (\(error.message ?? error.resultCode.description))")
+        } catch let error as StoreError where error.code == .notAFile && !isReadOnly {
+            return try create(replacing: inode(), because: "it was damaged (\(error.what))")
         }
         return try create(replacing: inode(), because: "it has another version")
     }
@@ -169,7 +171,7 @@ final class SearchDatabase: Sendable {
     /// The most memory for writing; see `releaseMemory`.
     private static let cacheKilobytes = 24 << 10
 
-    private func inode() -> ino_t? { Folder.status(of: path)?.st_ino }
+    private func inode() -> ino_t? { Folder.status(of: path, followsLink: false)?.st_ino }
 }
 
 extension DatabaseError {

@@ -16,7 +16,12 @@ extension Archive {
 
     /// Whether the file can be read now and is unchanged.
     package func availability(in layout: StoreLayout) -> Availability {
-        availability(Folder.status(of: path(in: layout)))
+        availability(fileStatus(in: layout))
+    }
+
+    /// What is at the path of the file now. In the store, a symbolic link isn't followed.
+    private func fileStatus(in layout: StoreLayout) -> stat? {
+        Folder.status(of: path(in: layout), followsLink: storage.isLinked)
     }
 
     private func availability(_ status: stat?) -> Availability {
@@ -25,12 +30,12 @@ extension Archive {
     }
 
     /// The file's state now; `nil` if it isn't there.
-    func fileState(in layout: StoreLayout) -> String? { Folder.status(of: path(in: layout))?.state }
+    func fileState(in layout: StoreLayout) -> String? { fileStatus(in: layout)?.state }
 
     /// Returns the archive as its file is now: whether it can be read, and without the result of a verification that was of
     /// another file, or of this one before it was changed.
     package func observed(in layout: StoreLayout) -> ListedArchive {
-        let status = Folder.status(of: path(in: layout))
+        let status = fileStatus(in: layout)
         var archive = self
         if let status, status.state != knownState { archive.verified = nil }
         return ListedArchive(archive: archive, availability: availability(status))
@@ -38,13 +43,14 @@ extension Archive {
 
     /// Opens the file.
     ///
-    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file, `failed` if it is missing from the store.
+    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file; `notFound` or `notAFile` for one of the store.
     func openFile(in layout: StoreLayout) throws(StoreError) -> Descriptor {
         let path = path(in: layout)
         guard let linkedFile = storage.linkedFile else { return try Descriptor(path: path, flags: O_RDONLY) }
         let file: Descriptor
         do {
-            file = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
+            // The person chose this path.
+            file = try Descriptor(named: path, flags: O_RDONLY | O_NONBLOCK)
         } catch {
             throw unavailable
         }

@@ -41,7 +41,7 @@ struct Committer {
         try store.committing {
             // Read the key under the lock: it changes when the file is hashed or replaced.
             guard let archive = try catalog.archive(id: id) else { return }
-            if Folder.exists(layout.file(archive.key)) {
+            if Folder.fileSize(layout.file(archive.key)) != nil {
                 try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
             } else if archive.storage.isLinked, Folder.exists(layout.sidecar(archive.key)) {
                 try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
@@ -89,7 +89,7 @@ struct Committer {
             try index.move()
             try Folder.move(incoming.file.path, to: layout.file(key))
         } catch {
-            if !isKnown, !Folder.exists(layout.file(key)) { try deleteSidecars(key: key) }
+            if !isKnown, Folder.fileSize(layout.file(key)) == nil { try deleteSidecars(key: key) }
             throw error
         }
         incoming.markCommitted()

@@ -11,18 +11,37 @@ package final class Descriptor: Sendable {
     package let number: Int32
     package let path: String
 
-    package init(path: String, flags: Int32, mode: mode_t = 0o600) throws(StoreError) {
-        let number = open(path, flags | O_CLOEXEC, mode)
-        guard number >= 0 else { throw .system(errno, doing: "opening", path: path) }
-        self.number = number
+    /// Opens a regular file, or a folder with `O_DIRECTORY`, by a name that replayhost made or found.
+    ///
+    /// Another program may have put something else there. Symbolic links to files aren't followed, and opening never waits,
+    /// as it would for a FIFO.
+    ///
+    /// - Throws: `StoreError` `notAFile` for anything but a regular file; `notFound`, `unusable`, `failed`.
+    package init(path: String, flags: Int32 = O_RDONLY, mode: mode_t = 0o600) throws(StoreError) {
+        let isFolder = flags & O_DIRECTORY != 0
+        number = open(path, flags | O_CLOEXEC | (isFolder ? 0 : O_NOFOLLOW | O_NONBLOCK), mode)
         self.path = path
+        guard number >= 0 else {
+            // A link; a socket, or a FIFO without a reader; a folder that is opened for writing.
+            guard isFolder || ![ELOOP, ENXIO, EISDIR].contains(errno) else { throw .notAFile(path) }
+            throw .system(errno, doing: "opening", path: path)
+        }
+        if isFolder { return }
+        guard try status().isFile else { throw .notAFile(path) }
+    }
+
+    /// Opens what a person names: follows symbolic links, and opens devices too.
+    package init(named path: String, flags: Int32, mode: mode_t = 0o600) throws(StoreError) {
+        number = open(path, flags | O_CLOEXEC, mode)
+        self.path = path
+        guard number >= 0 else { throw .system(errno, doing: "opening", path: path) }
     }
 
     /// Opens a file to import.
     static func source(_ path: String) throws(StoreError) -> Descriptor {
         do {
             // Nonblocking: opening a FIFO would wait for a writer.
-            return try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
+            return try Descriptor(named: path, flags: O_RDONLY | O_NONBLOCK)
         } catch let error where error.code == .unusable {
             throw StoreError(
                 .failed, "you don't have permission to read this file", place: path, hint: "check who owns it")
@@ -52,7 +71,7 @@ package final class Descriptor: Sendable {
     }
 
     deinit {
-        close(number)
+        if number >= 0 { close(number) }
     }
 
     /// Returns the content of the file, with its own descriptor.
@@ -71,6 +90,8 @@ package final class Descriptor: Sendable {
         return status
     }
 
+    package func isRegularFile() throws(StoreError) -> Bool { try status().isFile }
+
     /// Whether this is a regular file without further hard links.
     package func isFileWithOneName() throws(StoreError) -> Bool {
         let status = try status()
@@ -82,6 +103,14 @@ package final class Descriptor: Sendable {
         let own = try status()
         return Folder.status(of: path, followsLink: false).map { $0.st_ino == own.st_ino && $0.st_dev == own.st_dev }
             ?? false
+    }
+
+    /// - Throws: `StoreError` `archiveDamaged` if the file has another size.
+    func checkSize(_ expected: UInt64) throws(StoreError) {
+        let size = try size()
+        guard size == expected else {
+            throw StoreError(.archiveDamaged, "the file has \(size) bytes instead of \(expected)", place: path)
+        }
     }
 
     /// Returns the size of the file in bytes.
@@ -122,6 +151,17 @@ package final class Descriptor: Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
         return Array(buffer.prefix(try read(at: offset, into: buffer)))
+    }
+
+    /// Returns the content of a small regular file.
+    ///
+    /// - Throws: `StoreError` `documentDamaged` for a larger one; `notFound`, `notAFile`, `unusable`, `failed`.
+    package static func contents(of path: String, bytesMax: Int) throws(StoreError) -> [UInt8] {
+        let bytes = try Descriptor(path: path, flags: O_RDONLY).bytes(at: 0, upTo: bytesMax + 1)
+        guard bytes.count <= bytesMax else {
+            throw StoreError(.documentDamaged, "this file is larger than \(bytesMax) bytes", place: path)
+        }
+        return bytes
     }
 
     /// Drops the file from the page cache, so that the next read shows what is on the disk.

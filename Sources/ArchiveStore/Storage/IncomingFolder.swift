@@ -15,7 +15,9 @@ struct IncomingFolder {
 
     /// Deletes a file if its owner isn't locked by a living process, and keeps the owner locked meanwhile.
     static func deleteAbandoned(_ path: String, owner: String) throws -> Bool {
-        if owner != path, !Folder.exists(owner) {
+        let status = Folder.status(of: owner, followsLink: false)
+        // Only regular files are locked by their process.
+        guard status?.isFile ?? (owner == path) else {
             try Folder.delete(path)
             return true
         }
@@ -38,13 +40,15 @@ struct IncomingFolder {
     func hasAbandoned(olderThanSeconds age: Int) throws -> Bool {
         try Folder.names(in: layout.incoming).contains { name in
             let path = "\(layout.incoming)/\(name)"
-            guard let status = Folder.status(of: path), status.ageSeconds >= age else { return false }
+            guard let status = Folder.status(of: path, followsLink: false), status.ageSeconds >= age else {
+                return false
+            }
             if name.hasPrefix(StoreLayout.removedPrefix) { return true }
             guard name.hasPrefix(StoreLayout.copyPrefix) || name.hasPrefix(StoreLayout.runnerPrefix) else {
                 return false
             }
             let owner = owner(of: path)
-            guard owner == path || Folder.exists(owner) else { return true }
+            guard Folder.fileSize(owner) != nil else { return true }
             guard let copy = try Self.open(copy: owner) else { return false }
             return try Self.isAbandoned(copy)
         }
@@ -52,10 +56,10 @@ struct IncomingFolder {
 
     /// Opens a copy; `nil` if it was just moved into place.
     private static func open(copy path: String) throws -> Descriptor? {
-        var result = Result { try Descriptor(path: path, flags: O_RDWR | O_NONBLOCK) }
+        var result = Result { try Descriptor(path: path, flags: O_RDWR) }
         if case .failure(let error as StoreError) = result, error.code == .unusable {
             // A process that dies just before the rename leaves a read-only copy.
-            result = Result { try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK) }
+            result = Result { try Descriptor(path: path, flags: O_RDONLY) }
         }
         if case .failure(let error as StoreError) = result, [.notFound, .unusable].contains(error.code) { return nil }
         return try result.get()

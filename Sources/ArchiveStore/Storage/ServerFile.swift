@@ -65,16 +65,18 @@ package final class ServerFile: Sendable {
     ///
     /// - Throws: `StoreError`: `notFound`, `unusable`.
     package static func open(at path: String, flags: Int32) throws(StoreError) -> Descriptor {
-        // Nonblocking: don't wait for a FIFO.
-        let file = try Descriptor(path: path, flags: flags | O_NOFOLLOW | O_NONBLOCK)
-        let status = try file.status()
-        guard status.isFile, status.st_nlink <= 1,
-            status.st_uid == Folder.owner(of: (path as NSString).deletingLastPathComponent)
-        else {
-            throw StoreError(
-                .unusable, "replayhost didn't write this file", place: path,
-                hint: "check who created it, then delete it")
+        let foreign = StoreError(
+            .unusable, "replayhost didn't write this file", place: path, hint: "check who created it, then delete it")
+        let file: Descriptor
+        do {
+            file = try Descriptor(path: path, flags: flags)
+        } catch {
+            throw error.code == .notAFile ? foreign : error
         }
+        let status = try file.status()
+        guard status.st_nlink <= 1,
+            status.st_uid == Folder.owner(of: (path as NSString).deletingLastPathComponent)
+        else { throw foreign }
         return file
     }
 

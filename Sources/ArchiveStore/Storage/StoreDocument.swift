@@ -7,7 +7,12 @@ package enum StoreDocument {
     static func read<Value: Decodable>(
         _ type: Value.Type, at path: String, bytesMax: Int = Self.bytesMax
     ) throws -> Value {
-        let file = try Descriptor(path: path, flags: O_RDONLY)
+        let file: Descriptor
+        do {
+            file = try Descriptor(path: path)
+        } catch {
+            throw error.code == .notAFile ? StoreError(.documentDamaged, error.what, place: path) : error
+        }
         let size = Int(try file.status().st_size)
         guard (1...bytesMax).contains(size) else {
             throw StoreError(
@@ -44,7 +49,7 @@ package enum StoreDocument {
                 .failed, "too large to save: \(bytes.count) bytes; the maximum is \(bytesMax)", place: path)
         }
         let temporary = path + temporarySuffix
-        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
+        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC)
         do {
             try bytes.withUnsafeBytes { try file.append($0) }
             try file.synchronize()
@@ -57,7 +62,7 @@ package enum StoreDocument {
 
     /// Returns a text that changes when the file does; `nil` if there is no file.
     package static func stamp(of path: String) -> String? {
-        guard let status = Folder.status(of: path) else { return nil }
+        guard let status = Folder.status(of: path, followsLink: false) else { return nil }
         return "\(status.st_ino)-\(status.st_size)-\(status.modifiedAtNanoseconds)"
     }
 

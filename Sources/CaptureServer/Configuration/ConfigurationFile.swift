@@ -49,11 +49,11 @@ package struct ConfigurationFile: Sendable {
         let file: Descriptor
         do {
             // Nonblocking: opening a FIFO would wait for a writer.
-            file = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
+            file = try Descriptor(named: path, flags: O_RDONLY | O_NONBLOCK)
         } catch let error where error.code == .notFound {
             return nil
         }
-        guard Folder.isFile(path) else { throw StoreError(.unusable, "this isn't a file", place: path) }
+        guard try file.isRegularFile() else { throw StoreError(.unusable, "this isn't a file", place: path) }
         return try file.bytes(at: 0, upTo: ConfigurationText.bytesMax + 1)
     }
 

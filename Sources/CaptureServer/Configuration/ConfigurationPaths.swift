@@ -35,7 +35,7 @@ struct ConfigurationPaths {
         guard Folder.exists(path) else { return "\(path) doesn't exist; write the path of a PEM file" }
         guard Folder.isFile(path) else { return "\(path) isn't a file; write the path of a PEM file" }
         do {
-            let bytes = try Descriptor(path: path, flags: O_RDONLY).bytes(at: 0, upTo: 1 << 20)
+            let bytes = try Descriptor(named: path, flags: O_RDONLY | O_NONBLOCK).bytes(at: 0, upTo: 1 << 20)
             let text = String(decoding: bytes, as: UTF8.self)
             let isThere = text.split(whereSeparator: \.isNewline).contains {
                 $0.hasPrefix("-----BEGIN ") && $0.contains("\(title)-----")

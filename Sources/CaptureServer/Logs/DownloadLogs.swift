@@ -62,7 +62,7 @@ package struct DownloadLogs: Sendable {
     }
 
     private static func read(_ path: String) throws -> [UInt8] {
-        let file = try Descriptor(path: path, flags: O_RDONLY | O_NOFOLLOW)
+        let file = try Descriptor(path: path, flags: O_RDONLY)
         return try file.bytes(at: 0, upTo: min(Int(clamping: try file.size()), bytesMax))
     }
 

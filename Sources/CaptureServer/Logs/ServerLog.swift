@@ -12,7 +12,7 @@ struct ServerLog: Sendable {
     /// - Parameter offset: In bytes; `nil` for the end of the log. After the log was emptied, it begins again.
     func part(from offset: UInt64?) throws -> ServerLogPart {
         guard Folder.isFile(path) else { return ServerLogPart(offset: 0, next: 0, lines: []) }
-        let file = try Descriptor(path: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        let file = try Descriptor(path: path, flags: O_RDONLY)
         let size = try file.size()
         var start = offset ?? size - min(size, Self.bytesMax)
         if start > size { start = 0 }

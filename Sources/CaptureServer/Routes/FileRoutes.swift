@@ -72,7 +72,7 @@ struct FileRoutes: Sendable {
         do {
             file = try await BlockingWork()({
                 guard Folder.fileSize(path) != nil else { throw Self.noFile }
-                let file = try Descriptor(path: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                let file = try Descriptor(path: path, flags: O_RDONLY)
                 return try FileResponse(file, fields: fields)
             })
         } catch let error as StoreError where error.code == .notFound {

@@ -25,10 +25,12 @@ struct EgressAllowFile {
     let allowed: Set<EgressRules.Exception>
     /// The numbers of lines that are something else.
     let invalidLines: [Int]
+    private static let bytesMax = 1 << 20
 
-    /// Reads the file; without one, nothing is allowed.
+    /// Reads the file; without one that can be read, nothing is allowed.
     init(path: String) {
-        let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let bytes = try? Descriptor.contents(of: path, bytesMax: Self.bytesMax)
+        let text = String(decoding: bytes ?? [], as: UTF8.self)
         var allowed: Set<EgressRules.Exception> = []
         var invalidLines: [Int] = []
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

@@ -62,7 +62,7 @@ final class Runner: Sendable {
     /// Pauses or resumes the queue, also for later starts of the server. Running downloads end normally.
     func setPaused(_ paused: Bool) throws {
         if paused {
-            try Descriptor(path: layout.pauseMark, flags: O_WRONLY | O_CREAT | O_NOFOLLOW).synchronize()
+            try Descriptor(path: layout.pauseMark, flags: O_WRONLY | O_CREAT).synchronize()
         } else {
             try Folder.delete(layout.pauseMark)
         }
@@ -169,7 +169,7 @@ final class Runner: Sendable {
 
     /// Errors of the store and of folders that can be mended while what was made waits.
     private static let temporary: Set<StoreError.Code> = [
-        .noSpace, .unusable, .locked, .catalogDamaged, .documentDamaged,
+        .noSpace, .unusable, .notAFile, .locked, .catalogDamaged, .documentDamaged,
     ]
 
     /// Runs one attempt to its end.
@@ -280,8 +280,8 @@ final class Runner: Sendable {
     private func giveCookies(of user: String, to session: String) throws -> Bool {
         let (source, target) = (layout.cookies(of: user), "\(session)/\(SessionFile.cookies)")
         try Folder.delete(target)
-        guard Folder.isFile(source) else { return false }
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+        guard Folder.hasName(source) else { return false }
+        let bytes = try Descriptor.contents(of: source, bytesMax: CookieFiles.bytesMax)
         let file = try Descriptor(path: target, flags: O_WRONLY | O_CREAT | O_EXCL)
         try bytes.withUnsafeBytes { try file.append($0) }
         return true

@@ -18,10 +18,11 @@ package struct CookieFiles: Sendable {
     /// Returns what there is, by user.
     package func all() throws -> [CookieDescription] {
         try Folder.names(in: layout.cookies).filter { $0.hasSuffix(".txt") }.sorted().map { name in
-            let url = URL(fileURLWithPath: "\(layout.cookies)/\(name)")
-            let date = try FileManager.default.attributesOfItem(atPath: url.path)[.modificationDate] as? Date
+            let path = "\(layout.cookies)/\(name)"
+            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+            let text = Data(try Descriptor.contents(of: path, bytesMax: Self.bytesMax))
             return CookieDescription(
-                username: String(name.dropLast(4)), cookies: Self.count(try Data(contentsOf: url)),
+                username: String(name.dropLast(4)), cookies: Self.count(text),
                 changedAt: QueueTime.text(date ?? Date()))
         }
     }

@@ -36,7 +36,7 @@ struct MediaInfo {
     ///
     /// - Throws: `ToolFailure` if it's missing or isn't JSON.
     init(path: String, redaction: Redaction) throws {
-        guard let file = try? Descriptor(path: path, flags: O_RDONLY | O_NOFOLLOW),
+        guard let file = try? Descriptor(path: path, flags: O_RDONLY),
             let size = try? file.size(), size <= Self.bytesMax,
             let bytes = try? file.bytes(at: 0, upTo: Int(size)),
             let info = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]

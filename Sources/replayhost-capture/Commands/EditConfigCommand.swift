@@ -92,7 +92,7 @@ struct EditConfig: AsyncParsableCommand {
 
         init(of bytes: [UInt8], in folder: String) throws {
             path = "\(folder)/config-\(UUID().uuidString.lowercased()).yaml"
-            let file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            let file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL)
             try bytes.withUnsafeBytes { try file.append($0) }
         }
 

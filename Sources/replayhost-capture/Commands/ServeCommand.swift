@@ -225,7 +225,7 @@ private struct LogFile: TextOutputStream, Sendable {
     private static let bytesMax = 5 << 20
 
     init(path: String) throws {
-        file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
+        file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_APPEND)
     }
 
     mutating func write(_ line: String) {

@@ -20,7 +20,7 @@ struct ServerLog {
         let folder = Self.folder(environment)
         try Self.make(folder)
         path = "\(folder)/\(Self.name(ofStore: root)).log"
-        file = try Descriptor(path: path, flags: O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW)
+        file = try Descriptor(path: path, flags: O_RDWR | O_CREAT | O_APPEND)
         _ = fchmod(file.number, 0o600)
         if Self.size(file) > Self.bytesMax, ftruncate(file.number, 0) != 0 {
             throw StoreError.system(errno, doing: "emptying the log", path: path)

@@ -8,7 +8,7 @@ final class ImportReport {
     /// Creates the file, or empties it.
     init(at path: String) throws {
         do {
-            file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+            file = try Descriptor(named: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
         } catch {
             throw StoreError(.failed, "can't write the report: \(error.what)", place: path)
         }

@@ -80,7 +80,7 @@ struct HashedCopyTests {
     @Test func fullDiskEndsCopy() throws {
         let folder = try TemporaryFolder()
         let source = try Descriptor(path: try folder.write(patternBytes(1000), to: "source"), flags: O_RDONLY)
-        let target = try Descriptor(path: "/dev/full", flags: O_RDWR)
+        let target = try Descriptor(named: "/dev/full", flags: O_RDWR)
         let error = #expect(throws: StoreError.self) {
             _ = try HashedCopy(source: source, target: target).run { _ in }
         }
@@ -89,7 +89,7 @@ struct HashedCopyTests {
 
     @Test func sourceThatCannotBeReadEndsCopy() throws {
         let folder = try TemporaryFolder()
-        let source = try Descriptor(path: folder.path, flags: O_RDONLY)
+        let source = try Descriptor(named: folder.path, flags: O_RDONLY)
         let target = try Descriptor(path: folder.path("target"), flags: O_RDWR | O_CREAT)
         #expect(throws: StoreError.self) { _ = try HashedCopy(source: source, target: target).run { _ in } }
     }
