@@ -23,8 +23,7 @@ enum CatalogFile {
         try withFolderLock(path) {
             try checkFiles(of: path)
             makePrivate(path)
-            try checkNotNewer(path)
-            return try open(path)
+            return try open(path) { try checkNotNewer($0, path) }
         }
     }
 
@@ -74,45 +73,54 @@ enum CatalogFile {
         for file in files(of: path) where Folder.hasName(file) && Folder.fileSize(file) == nil { throw .notAFile(file) }
     }
 
-    private static func open(_ path: String) throws -> Opened {
+    /// - Parameter check: Checks the database before it's opened for writing, which already changes the file.
+    private static func open(_ path: String, check: (any DatabaseReader) throws -> Void = { _ in }) throws -> Opened {
         let kind = FileSystem(at: (path as NSString).deletingLastPathComponent)
-        if kind.isReadOnly { return try readOnly(path, "its file system is read-only") }
+        if kind.isReadOnly { return try readOnly(path, "its file system is read-only", check) }
+        func openForWriting() throws -> Opened {
+            // Only writing can undo an unfinished change.
+            let isUnfinished = !Folder.isEmptyFile(path + "-journal")
+            if !Folder.isEmptyFile(path), !isUnfinished { try check(forReading(path)) }
+            let opened = try open(path, kind)
+            if isUnfinished { try check(opened.database) }
+            return opened
+        }
         do {
-            return try open(path, kind)
+            return try openForWriting()
         } catch let error as DatabaseError where isFull(path) {
             // The reserve is enough to remove an archive.
-            if SpaceReserve(beside: path).release(), let opened = try? open(path, kind) { return opened }
-            // Without a log, which another process may be writing, the file is complete.
-            guard error.resultCode != .SQLITE_CORRUPT, Folder.isEmptyFile(path + "-wal") else { throw error }
-            return try readOnly(path, "its file system is full")
+            if SpaceReserve(beside: path).release(), let opened = try? openForWriting() { return opened }
+            guard error.resultCode != .SQLITE_CORRUPT else { throw error }
+            // No other process uses the log, or there would be the shared memory for it.
+            return try readOnly(path, "its file system is full", check)
         }
     }
 
-    /// Checks the version before opening the catalog for writing, which already changes the file.
-    ///
-    /// - Throws: `StoreError` `unusable` for a catalog of a newer version.
-    private static func checkNotNewer(_ path: String) throws {
-        guard !Folder.isEmptyFile(path) else { return }
+    /// Opens a database to read it while other processes may change it.
+    private static func forReading(_ path: String) throws -> DatabaseQueue {
         var configuration = configuration()
         configuration.readonly = true
         let hasNoLog = Folder.isEmptyFile(path + "-wal")
-        let queue = try DatabaseQueue(path: hasNoLog ? uri(path, "immutable=1") : path, configuration: configuration)
-        guard try !queue.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
+        return try DatabaseQueue(path: hasNoLog ? uri(path, "immutable=1") : path, configuration: configuration)
+    }
+
+    /// Opens a database to copy it, also one on a read-only file system.
+    ///
+    /// - Throws: `StoreError` `notAFile`.
+    static func forCopying(_ path: String) throws -> DatabaseQueue {
+        try checkFiles(of: path)
+        let isReadOnly = FileSystem(at: (path as NSString).deletingLastPathComponent).isReadOnly
+        return isReadOnly ? try unchanging(path, "its file system is read-only") : try forReading(path)
+    }
+
+    /// - Throws: `StoreError` `unusable` for a catalog of a newer version.
+    private static func checkNotNewer(_ database: any DatabaseReader, _ path: String) throws {
+        guard try !database.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
             throw StoreError(
                 .unusable, "this catalog was written by a newer version of replayhost; nothing was changed",
                 place: path,
                 hint: "use that version or a newer one")
         }
-    }
-
-    /// Opens a database to copy it.
-    ///
-    /// - Throws: `StoreError` `notAFile`.
-    static func forCopying(_ path: String) throws -> DatabaseQueue {
-        try checkFiles(of: path)
-        var configuration = configuration()
-        configuration.readonly = true
-        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     /// - Throws: `StoreError` `unusable` for a read-only catalog that would have to be updated.
@@ -129,16 +137,34 @@ enum CatalogFile {
         return (try? Folder.freeBytes(at: folder)).map { $0 < 1 << 16 } ?? false
     }
 
-    private static func readOnly(_ path: String, _ reason: String) throws -> Opened {
+    private static func readOnly(
+        _ path: String, _ reason: String, _ check: (any DatabaseReader) throws -> Void
+    ) throws -> Opened {
         guard Folder.exists(path) else {
             throw StoreError(
                 .unusable, "the store has no catalog, and none can be created: \(reason)", place: path,
                 hint: "free some space, or copy the store to a writable place")
         }
-        var configuration = configuration()
-        configuration.readonly = true
-        let queue = try DatabaseQueue(path: uri(path, "immutable=1"), configuration: configuration)
+        let queue = try unchanging(path, reason)
+        try check(queue)
         return Opened(database: queue, adaptation: reason, isReadOnly: true)
+    }
+
+    /// Opens a database where no file can be created or changed, with its write-ahead log.
+    ///
+    /// - Throws: `StoreError` `unusable` if the file is in the middle of a change, which its journal would undo.
+    private static func unchanging(_ path: String, _ reason: String) throws -> DatabaseQueue {
+        guard Folder.isEmptyFile(path + "-journal") else {
+            let name = (path as NSString).lastPathComponent
+            throw StoreError(
+                .unusable, "\(name) has an unfinished change, which can't be undone here: \(reason)", place: path,
+                hint: "copy the store to a writable disk and open it there once")
+        }
+        let hasNoLog = Folder.isEmptyFile(path + "-wal")
+        var configuration = configuration(isAlone: !hasNoLog)
+        configuration.readonly = true
+        return try DatabaseQueue(
+            path: uri(path, hasNoLog ? "immutable=1" : "vfs=unix-none"), configuration: configuration)
     }
 
     private static func open(_ path: String, _ kind: FileSystem) throws -> Opened {
@@ -175,10 +201,13 @@ enum CatalogFile {
     /// A removed archive must not reappear after a power failure.
     private static let fullSync = "PRAGMA synchronous = FULL"
 
-    private static func configuration() -> Configuration {
+    /// - Parameter isAlone: Whether to keep the index of the log in memory that belongs to this process alone, because no
+    ///   file can be created for it. sqlite.org/wal.html, "Use of WAL Without Shared-Memory"
+    private static func configuration(isAlone: Bool = false) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(TimeInterval(busySeconds))
         configuration.label = "catalog"
+        if isAlone { configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") } }
         configuration.prepareDatabase { try $0.execute(sql: Self.fullSync) }
         return configuration
     }
