@@ -332,6 +332,19 @@ struct ConfigurationTests {
         #expect(reading(key, certificate).faults.map(\.key) == ["server.ssl.cert_file", "server.ssl.key_file"])
     }
 
+    /// As an editor on Windows ends them.
+    @Test(arguments: ["\n", "\r\n"]) func linesEndWithOrWithoutReturn(end: String) throws {
+        let text = ["# mine", "server:", "  port: 81", "downloads:", "  max_retries: 4", ""].joined(separator: end)
+        let opened = try #require(OpenedConfiguration.text(from: text))
+        let configuration = try #require(Self.read(opened).configuration)
+        #expect(configuration.server.host == "0.0.0.0" && configuration.server.port == 81)
+        #expect(opened.hasPrefix("# mine") && Self.read(opened).faults.isEmpty)
+        let folder = try TemporaryFolder()
+        let hosts = ["wiki.intranet:8080 # ours", "", "other.intranet:81", "no host"].joined(separator: end)
+        let file = EgressAllowFile(path: try folder.write(hosts, to: "egress.allow"))
+        #expect(file.allowed.map(\.host).sorted() == ["other.intranet", "wiki.intranet"] && file.invalidLines == [4])
+    }
+
     @Test func settingsOfTheServerFollow() throws {
         var settings = CaptureSettings(program: "/nonexistent", software: "test 1.0")
         settings.apply(

@@ -81,6 +81,39 @@ struct HandOverTests {
         try await expectDone(row.downloadID)
     }
 
+    /// A fault of the library isn't one of the download: what the worker made waits.
+    @Test func missingFolderOfTheLibraryLosesNothing() async throws {
+        let (row, files) = try await session()
+        try FileManager.default.removeItem(atPath: store.layout.files)
+        do {
+            try await handOver().run(row, files)
+            Issue.record("there is no folder for the archive")
+        } catch let error as StoreError {
+            #expect(![.refused, .archiveDamaged].contains(error.code), "the runner would end the download")
+        }
+        try FileManager.default.createDirectory(atPath: store.layout.files, withIntermediateDirectories: true)
+        try await handOver().run(row, files)
+        try await expectDone(row.downloadID)
+    }
+
+    /// A person cancels and deletes while the runner ends.
+    @Test func severalSweepsAtOnceLeaveNothing() async throws {
+        let (row, _) = try await session()
+        let folder = layout.session(row.sessionID)
+        for _ in 0..<20 {
+            for part in 0..<20 {
+                let path = "\(folder)/part-\(part)"
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                for file in 0..<5 { try Data("x".utf8).write(to: URL(fileURLWithPath: "\(path)/\(file)")) }
+                chmod(path, 0o500)
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { [handOver = handOver()] in handOver.sweep(row) } }
+            }
+            #expect(names(in: layout.sessions) == [])
+        }
+    }
+
     // What a tool that was taken over can write ------------------------------------------------------------------------
 
     /// The names of a result, each of which would lead out of the session, or to what isn't a file of it.
@@ -213,7 +246,7 @@ struct HandOverTests {
         let folder = layout.downloads + "/john/tiktok"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data("film".utf8).write(to: URL(fileURLWithPath: folder + "/1_film.mp4"))
-        _ = try await test.queue.reserveName(row.downloadID, "1_film.mp4") { _ in true }
+        _ = try await test.queue.reserveName(row.downloadID, "1_film.mp4", except: [])
         try await handOver().run(row, files)
         try await expectDone(row.downloadID)
     }

@@ -338,12 +338,12 @@ struct QueueTests {
 
     @Test func namesOfFilesAreReservedOnce() async throws {
         let (one, two) = (try await test.add("https://example.org/1"), try await test.add("https://example.org/2"))
-        #expect(try await queue.reserveName(one, "A film.mp4") { _ in true } == "A film.mp4")
-        #expect(try await queue.reserveName(one, "A film.mp4") { _ in true } == "A film.mp4")
+        #expect(try await queue.reserveName(one, "A film.mp4", except: []) == "A film.mp4")
+        #expect(try await queue.reserveName(one, "A film.mp4", except: []) == "A film.mp4")
         // Where case doesn't count, too.
-        #expect(try await queue.reserveName(two, "a FILM.mp4") { _ in true } == "a FILM-2.mp4")
+        #expect(try await queue.reserveName(two, "a FILM.mp4", except: []) == "a FILM-2.mp4")
         let three = try await test.add("https://example.org/3")
-        #expect(try await queue.reserveName(three, "b.mp4") { $0 != "b.mp4" } == "b-2.mp4")
+        #expect(try await queue.reserveName(three, "b.mp4", except: ["b.mp4"]) == "b-2.mp4")
     }
 
     @Test func runningDownloadsCantBeDeleted() async throws {

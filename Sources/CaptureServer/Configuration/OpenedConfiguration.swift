@@ -5,7 +5,7 @@ package enum OpenedConfiguration {
     ///
     /// - Parameter text: Valid.
     package static func text(from text: String) -> String? {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = text.linesWithEmptyOnes.map(String.init)
         while lines.last?.isEmpty == true { lines.removeLast() }
         guard let start = lines.firstIndex(where: { isKey("server", in: $0[...]) }) else {
             guard !lines.contains(where: { $0.hasPrefix("{") || $0.hasPrefix("---") || $0.hasPrefix("\"server\"") })
@@ -64,4 +64,9 @@ package enum OpenedConfiguration {
         let content = line.drop { $0 == " " }
         return !content.isEmpty && !content.hasPrefix("#")
     }
+}
+
+extension String {
+    /// The lines of a text file, which end with LF or CRLF. A character of Swift can be both.
+    var linesWithEmptyOnes: [Substring] { split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" } }
 }

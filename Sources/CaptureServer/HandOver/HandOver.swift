@@ -24,7 +24,8 @@ struct HandOver: Sendable {
     /// Called after each step.
     let onStep: @Sendable (Step) throws -> Void
 
-    /// - Throws: `StoreError` if the store or the folder can't be written; the hand-over can be repeated then.
+    /// - Throws: `StoreError`: `refused` or `archiveDamaged` if what the worker made can't be used. After any other error, the
+    ///   hand-over can be repeated.
     func run(_ row: DownloadRow, _ files: SavedFiles) async throws {
         try onStep(.result)
         let id = row.downloadID
@@ -69,18 +70,21 @@ struct HandOver: Sendable {
     /// Deletes a session folder without a download.
     func removeSession(_ name: String) { discard(layout.session(name)) }
 
-    /// Deletes a file or folder, also one whose folders a tool has protected.
+    /// Deletes a file or folder, also one whose folders a tool has protected, and while another task deletes it too.
     private static func remove(_ path: String) throws {
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
+        for triesLeft in (0..<10).reversed() {
+            do {
+                return try FileManager.default.removeItem(atPath: path)
+            } catch {
+                guard Folder.hasName(path) else { return }
+                if triesLeft == 0 { throw error }
+            }
             if Folder.isFolderItself(path) { chmod(path, 0o700) }
             for name in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator() {
                 let item = "\(path)/\(name)"
                 // Never what a link leads to.
                 if Folder.isFolderItself(item) { chmod(item, 0o700) }
             }
-            try FileManager.default.removeItem(atPath: path)
         }
     }
 
@@ -128,7 +132,7 @@ struct HandOver: Sendable {
             throw error
         }
         guard case .archive(let outcome) = result, outcome.archive.sha256 == files.archiveSHA256 else {
-            throw StoreError(.failed, "the archive changed while it was added to the library", place: path)
+            throw StoreError(.refused, "the archive isn't the one that the download made", place: path)
         }
         // Of an attempt before, which a person started again.
         if let former = row.archiveID.flatMap({ ArchiveID($0) }), former != outcome.archive.id {
@@ -149,9 +153,9 @@ struct HandOver: Sendable {
         if isPlaced { return }
         // Another program may take the name between the two steps.
         for _ in 0..<20 {
-            let name = try await queue.reserveName(id, FileName.plain(files.fileName)) {
-                !SavedFolder.isTaken("\(folder)/\($0)")
-            }
+            // Not while the queue is locked: a network drive can be slow.
+            let taken = try await BlockingWork().long { Set(try Folder.names(in: folder).map { $0.lowercased() }) }
+            let name = try await queue.reserveName(id, FileName.plain(files.fileName), except: taken)
             let isPlaced = try await BlockingWork().long {
                 try SavedFolder.place(source, as: "\(folder)/\(name)", temporary: "\(folder)/.\(id).part")
             }
@@ -192,6 +196,8 @@ enum SavedFolder {
     static func place(_ source: String, as target: String, temporary: String) throws -> Bool {
         if isTaken(target) { return isSame(source, target) }
         _ = chmod(source, 0o644)
+        // A completed download survives a power cut.
+        try Descriptor(path: source, flags: O_RDONLY).synchronize()
         if link(source, target) == 0 {
             try Folder.synchronize(parentOf: target)
             return true

@@ -37,7 +37,7 @@ struct SessionFolder: Sendable {
     func take(_ name: String, to target: String) throws {
         if Folder.exists(target) { return }
         guard let place = try place(of: name), let file = try place.open() else {
-            throw StoreError(.notFound, "a file of the download is missing: \(name.prefix(200).debugDescription)")
+            throw StoreError(.refused, "a file of the download is missing: \(name.prefix(200).debugDescription)")
         }
         guard renameat(place.folder.number, place.name, AT_FDCWD, target) == 0 else {
             throw StoreError.system(errno, doing: "taking the file", path: name)

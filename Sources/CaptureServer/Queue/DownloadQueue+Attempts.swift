@@ -115,22 +115,23 @@ extension DownloadQueue {
 
     /// Reserves a name for the file in the folder of its user and genre: the wanted one, or one with a number.
     ///
-    /// - Parameter isFree: Whether no other file has a name.
-    package func reserveName(
-        _ id: String, _ wanted: String, isFree: @escaping @Sendable (String) -> Bool
-    ) async throws -> String {
+    /// - Parameter used: The names in that folder, in lower case.
+    package func reserveName(_ id: String, _ wanted: String, except used: Set<String>) async throws -> String {
         try await database.write { database in
             guard let row = try Self.row(database, "download_id = ?", [id]) else {
                 throw DatabaseError(message: "the download is gone")
             }
-            let taken = try String.fetchSet(
+            let reserved = try String.fetchSet(
                 database,
                 sql: """
                     SELECT lower(file_name) FROM downloads
                     WHERE username = ? AND genre = ? AND file_name IS NOT NULL AND download_id <> ?
                     """, arguments: [row.username, row.genre, id])
-            if let name = row.fileName, !taken.contains(name.lowercased()), isFree(name) { return name }
-            let name = Self.names(like: wanted).first { !taken.contains($0.lowercased()) && isFree($0) } ?? wanted
+            func isFree(_ name: String) -> Bool {
+                !reserved.contains(name.lowercased()) && !used.contains(name.lowercased())
+            }
+            if let name = row.fileName, isFree(name) { return name }
+            let name = Self.names(like: wanted).first(where: isFree) ?? wanted
             try Self.update(database, id, set: "file_name = :name", ["name": name])
             return name
         }

@@ -157,20 +157,23 @@ struct DownloadRoutes: Sendable {
 
     /// `DELETE /history/{id}`: removes a download from the list; with `archive` and `file` also what was saved.
     func delete(_ call: CaptureRoutes.Call) async throws -> Response {
-        let id = try await service.row(call.path[1], for: call.caller).downloadID
-        guard let row = try await queue.delete(id) else {
-            throw RequestFailure(.conflict, "not_possible", "cancel the download first")
-        }
+        let row = try await service.row(call.path[1], for: call.caller)
+        let isRunning = RequestFailure(.conflict, "not_possible", "cancel the download first")
+        guard ![.started, .downloading].contains(row.downloadState) else { throw isRunning }
         let (removesArchive, removesFile) = (call.hasFlag("archive"), call.hasFlag("file"))
+        // The row last: as long as it's there, a person sees that something is left, and can repeat this.
         try await BlockingWork().long { [service] in
-            service.runner.handOver.sweep(row)
-            try service.logs.delete(row)
             if removesFile, let path = service.layout.file(row) { try Folder.delete(path) }
             if removesArchive, let archive = row.archiveID.flatMap({ ArchiveID($0) }) {
                 try service.store.remove(archive)
             }
         }
-        return try JSONAnswer.response(DownloadAcknowledgement(downloadID: id))
+        guard let deleted = try await queue.delete(row.downloadID) else { throw isRunning }
+        try await BlockingWork().long { [service] in
+            service.runner.handOver.sweep(deleted)
+            try service.logs.delete(deleted)
+        }
+        return try JSONAnswer.response(DownloadAcknowledgement(downloadID: row.downloadID))
     }
 
     // Requests

@@ -33,7 +33,7 @@ struct EgressAllowFile {
         let text = String(decoding: bytes ?? [], as: UTF8.self)
         var allowed: Set<EgressRules.Exception> = []
         var invalidLines: [Int] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.linesWithEmptyOnes.enumerated() {
             let entry = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
             if entry.isEmpty { continue }
             if let exception = EgressRules.Exception(entry) {

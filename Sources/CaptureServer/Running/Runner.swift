@@ -188,8 +188,7 @@ final class Runner: Sendable {
                 if let problem = files.genreDetectionError {
                     logger.notice("Genre detection failed", metadata: ["download": "\(id)", "reason": "\(problem)"])
                 }
-                try await handOver.run(row, files)
-                logger.info("Download completed", metadata: ["download": "\(id)"])
+                try await handOver(files, of: row)
             case .failure(let failure): try await fail(row, failure)
             case .replayed: throw StoreError(.failed, "the worker did something else")
             }
@@ -200,6 +199,20 @@ final class Runner: Sendable {
         } catch {
             logger.error("the attempt failed", metadata: ["download": "\(id)", "error": "\(error)"])
             await recordFailure(row, error)
+        }
+    }
+
+    /// Hands over what a worker made. Unless that can't be used, it waits until it can be stored: it's never thrown away because
+    /// of a fault elsewhere.
+    private func handOver(_ files: SavedFiles, of row: DownloadRow) async throws {
+        do {
+            try await handOver.run(row, files)
+            logger.info("Download completed", metadata: ["download": "\(row.downloadID)"])
+        } catch let error as StoreError where [.refused, .archiveDamaged].contains(error.code) {
+            throw error
+        } catch {
+            logger.error("the saved files can't be stored yet", metadata: ["error": "\(error)"])
+            await postpone(row, (error as? StoreError) ?? StoreError(.failed, "the saved files can't be stored yet"))
         }
     }
 
