@@ -6,7 +6,7 @@ import Foundation
 ///     capture.sqlite   the queue
 ///     capture.json     URL and token of the running server, which keeps it locked
 ///     config.yaml      the configuration; config.yaml.previous is the version before
-///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt, egress.jsonl
+///     sessions/        a folder for each active download: parts, job.json, log.txt, egress.jsonl
 ///     received/        what was taken out of a session folder, until it's in the library; tools can't reach it
 ///     paused           there while the queue is paused
 ///     egress.allow     hosts of an intranet that may be saved from

@@ -8,7 +8,7 @@ import WebArchive
 package struct Attempt: Sendable {
     private let session: WorkerSession
 
-    /// Runs the attempt, and writes `result.json`.
+    /// Runs the attempt. Its last message is the result.
     ///
     /// - Parameters:
     ///   - folder: The session folder, absolute, with `job.json` and the guard's socket. It is the current folder.
@@ -50,8 +50,7 @@ package struct Attempt: Sendable {
             session.log.add("failed: \(error)")
             result = .failure(ToolFailure(error.code == .noSpace ? .diskFull : .toolFailed, error.what))
         }
-        let bytes = Array(try JSONEncoder().encode(result))
-        try WholeFile.replace("\(session.folder)/\(SessionFile.result)", by: bytes)
+        session.report(WorkerMessage(result: result))
     }
 
     private func medium(isGeneric: Bool) async throws -> MediaAttempt.Files {

@@ -48,9 +48,11 @@ package struct WorkerMessage: Sendable, Codable {
     package var progress: DownloadProgress?
     package var title: String?
     package var genre: Genre?
+    /// The last message has it.
+    package var result: WorkerResult?
 }
 
-/// `result.json`: how an attempt ended. A worker writes it last, flushed and renamed.
+/// How an attempt ended.
 package enum WorkerResult: Sendable, Codable {
     case success(SavedFiles)
     /// What was seen when an archive was replayed; `nil` if it has nothing to compare.
@@ -84,7 +86,6 @@ package struct SavedFiles: Sendable, Codable {
 /// The names of files in a session folder.
 package enum SessionFile {
     package static let order = "job.json"
-    package static let result = "result.json"
     package static let log = "log.txt"
     /// The guard's socket: the only way to the network.
     package static let egressSocket = "egress.sock"

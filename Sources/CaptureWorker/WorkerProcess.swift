@@ -28,9 +28,10 @@ package struct WorkerProcess: Sendable {
         self.file = file
     }
 
-    /// How a worker ended. What it achieved is in `result.json`.
-    package enum End: Sendable, Hashable {
-        case exited
+    /// How a worker ended.
+    package enum End: Sendable {
+        /// By itself, with what it achieved; `nil` if it didn't say.
+        case exited(WorkerResult?)
         /// A signal ended it, or its exit code isn't 0.
         case died(String)
         /// It was ended because it said nothing.
@@ -39,19 +40,21 @@ package struct WorkerProcess: Sendable {
 
     private struct Silence: Error {}
 
-    /// When the worker was last heard. The time that the computer sleeps doesn't count.
+    /// When the worker was last heard, and the result that it sent. The time that the computer sleeps doesn't count.
     private final class Heard: Sendable {
-        private let at = Mutex(SuspendingClock.now)
+        private let state = Mutex((at: SuspendingClock.now, result: WorkerResult?.none))
 
-        var silence: Duration { at.withLock { $0 }.duration(to: .now) }
+        var silence: Duration { state.withLock { $0.at }.duration(to: .now) }
+        var result: WorkerResult? { state.withLock { $0.result } }
 
-        func note() { at.withLock { $0 = .now } }
+        func note() { state.withLock { $0.at = .now } }
+        func note(_ result: WorkerResult) { state.withLock { $0.result = result } }
     }
 
     /// Runs the worker. When the task is cancelled, the whole group gets SIGTERM, and SIGKILL after 3 seconds.
     ///
     /// - Parameters:
-    ///   - onMessage: Called for each message.
+    ///   - onMessage: Called for each message, except the result.
     ///   - onError: Called for each line that the worker writes to standard error.
     package func run(
         onMessage: @escaping @Sendable (WorkerMessage) async -> Void, onError: @escaping @Sendable (String) -> Void
@@ -61,6 +64,7 @@ package struct WorkerProcess: Sendable {
         options.createSession = true
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(3))]
         let group = Mutex<pid_t>(0)
+        let heard = Heard()
         // Whatever a tool left running ends with the attempt.
         defer { group.withLock { if $0 > 1 { kill(-$0, SIGKILL) } } }
         do {
@@ -71,7 +75,6 @@ package struct WorkerProcess: Sendable {
                 platformOptions: options, input: .inputWriter, output: .sequence, error: .sequence
             ) { execution in
                 group.withLock { $0 = execution.processIdentifier.value }
-                let heard = Heard()
                 try await withThrowingTaskGroup(of: Bool.self) { tasks in
                     tasks.addTask {
                         for try await line in execution.standardOutput.strings() {
@@ -80,7 +83,11 @@ package struct WorkerProcess: Sendable {
                             else {
                                 continue
                             }
-                            await onMessage(message)
+                            if let result = message.result {
+                                heard.note(result)
+                            } else {
+                                await onMessage(message)
+                            }
                         }
                         return true
                     }
@@ -101,7 +108,7 @@ package struct WorkerProcess: Sendable {
                 }
             }
             switch result.terminationStatus {
-            case .exited(0): return .exited
+            case .exited(0): return .exited(heard.result)
             case .exited(let code): return .died("exit code \(code)")
             case .signaled(let number): return .died("signal \(number)")
             }

@@ -41,12 +41,13 @@ final class WorkerSession: Sendable {
     var output: String { "\(folder)/\(SessionFile.output)" }
     var parts: String { "\(folder)/\(SessionFile.parts)" }
 
-    /// Reports progress, at most four times a second unless the stage or the title changes.
+    /// Reports progress, at most four times a second unless the stage or the title changes; or the result.
     func report(_ message: WorkerMessage) {
         let isNews: Bool = reported.withLock { reported in
             let changes =
                 message.stage.map { $0 != reported.message.stage } == true
                 || message.title.map { $0 != reported.message.title } == true || message.genre != nil
+                || message.result != nil
             guard changes || reported.at.duration(to: .now) > .milliseconds(250) else { return false }
             reported.at = .now
             reported.message.stage = message.stage ?? reported.message.stage

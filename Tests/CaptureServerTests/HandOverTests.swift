@@ -194,13 +194,28 @@ struct HandOverTests {
         #expect(names(in: layout.downloads) == ["john"])
     }
 
+    /// What a tool left in the session of a server that was killed says nothing; what the server noted does.
+    @Test func resultIsWhatTheServerNoted() async throws {
+        let (row, files) = try await session()
+        var forged = files
+        forged.title = "forged"
+        try JSONEncoder().encode(WorkerResult.success(forged))
+            .write(to: URL(fileURLWithPath: layout.session(row.sessionID) + "/result.json"))
+        #expect(try handOver().files(of: row) == nil)
+        try handOver().keep(files, of: row)
+        #expect(try handOver().files(of: row)?.title == "A film")
+        try await handOver().run(row, files)
+        try await expectDone(row.downloadID)
+        #expect(try handOver().files(of: row) == nil && names(in: layout.received) == [])
+    }
+
     /// Links in the place of what the server reads and writes itself.
     @Test func linksInASessionAreNotFollowed() async throws {
         let (row, _) = try await session()
         let path = layout.session(row.sessionID)
         let secret = try trap(path)
         let folder = SessionFolder(path)
-        for name in ["job.json", "result.json", "log.txt"] {
+        for name in ["job.json", "log.txt"] {
             try Folder.delete("\(path)/\(name)")
             symlink(secret, "\(path)/\(name)")
             #expect(throws: StoreError.self) { try folder.read(name, bytesMax: 100) }

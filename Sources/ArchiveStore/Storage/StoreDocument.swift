@@ -4,7 +4,7 @@ import Foundation
 package enum StoreDocument {
     /// - Parameter bytesMax: The maximum size.
     /// - Throws: `StoreError`: `notFound`, `documentDamaged` if the file isn't a valid document.
-    static func read<Value: Decodable>(
+    package static func read<Value: Decodable>(
         _ type: Value.Type, at path: String, bytesMax: Int = Self.bytesMax
     ) throws -> Value {
         let file: Descriptor
@@ -36,7 +36,7 @@ package enum StoreDocument {
     }
 
     /// Writes a document atomically: to a temporary file, which is flushed and then renamed.
-    static func write(_ value: some Encodable, to path: String, bytesMax: Int = Self.bytesMax) throws {
+    package static func write(_ value: some Encodable, to path: String, bytesMax: Int = Self.bytesMax) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in

@@ -88,12 +88,26 @@ struct HandOver: Sendable {
         }
     }
 
+    /// Notes what a worker made, so that a server that is killed during the hand-over goes on with it.
+    func keep(_ files: SavedFiles, of row: DownloadRow) throws {
+        try Folder.create(received(row))
+        try StoreDocument.write(files, to: result(row))
+    }
+
+    /// Returns what an earlier attempt made, if its hand-over was interrupted.
+    func files(of row: DownloadRow) throws -> SavedFiles? {
+        guard Folder.hasName(result(row)) else { return nil }
+        return try StoreDocument.read(SavedFiles.self, at: result(row))
+    }
+
+    /// Not a name that the archive can have. Tools can't reach it.
+    private func result(_ row: DownloadRow) -> String { "\(received(row))/.result" }
+
     private func received(_ row: DownloadRow) -> String { "\(layout.received)/\(row.sessionID)" }
 
-    /// Deletes the result of an attempt that failed, whatever a tool made of it, and what was taken over of it.
+    /// Deletes the result of an attempt that failed, and what was taken over of it.
     func discardResult(_ row: DownloadRow) {
-        let result = "\(layout.session(row.sessionID))/\(SessionFile.result)"
-        for path in [result, received(row)] where Folder.hasName(path) { discard(path) }
+        if Folder.hasName(received(row)) { discard(received(row)) }
     }
 
     private func discard(_ path: String) {

@@ -229,8 +229,8 @@ final class Runner: Sendable {
     ///
     /// - Returns: `nil` if the attempt was stopped.
     private func result(of row: DownloadRow, _ stops: AsyncStream<Void>) async throws -> WorkerResult? {
+        if let files = try handOver.files(of: row) { return .success(files) }
         let session = layout.session(row.sessionID)
-        if let result = try readResult(session) { return result }
         try Folder.create(session)
         let order = JobOrder(
             downloadID: row.downloadID, url: row.url,
@@ -246,8 +246,10 @@ final class Runner: Sendable {
         }
         WorkerProcess.endLeftovers(of: session)
         guard let end, !Task.isCancelled else { return nil }
-        // A tool that ends the worker could have written it.
-        if end == .exited, let result = try readResult(session) { return result }
+        if case .exited(let result?) = end {
+            if case .success(let files) = result { try handOver.keep(files, of: row) }
+            return result
+        }
         if try freeBytes() < settings.freeBytesMin { return .failure(Self.diskIsFull) }
         switch end {
         case .silent:
@@ -277,11 +279,11 @@ final class Runner: Sendable {
         let worker = WorkerProcess(
             program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax,
             reading: archive)
-        _ = try await worker.run { _ in
+        let end = try await worker.run { _ in
         } onError: { _ in
         }
         WorkerProcess.endLeftovers(of: session)
-        guard case .replayed(let sentence)? = try readResult(session) else {
+        guard case .exited(.replayed(let sentence)) = end else {
             throw ToolFailure(.aborted, "the check ended without a result")
         }
         return sentence
@@ -336,15 +338,6 @@ final class Runner: Sendable {
             while await group.nextResult() != nil {}
             return first
         }
-    }
-
-    private static let resultBytesMax = 1 << 20
-
-    private func readResult(_ session: String) throws -> WorkerResult? {
-        guard Folder.isFolder(session),
-            let bytes = try SessionFolder(session).read(SessionFile.result, bytesMax: Self.resultBytesMax)
-        else { return nil }
-        return try JSONDecoder().decode(WorkerResult.self, from: Data(bytes))
     }
 
     private func receive(_ message: WorkerMessage, _ row: DownloadRow) async {
