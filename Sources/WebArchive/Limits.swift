@@ -89,6 +89,8 @@ public struct Limits: Sendable, Hashable {
     /// They're decompressed for each access: at 300 MB/s, this takes about 15 seconds. Crawlers write WARC files of
     /// about 1 GB, and a ZIP without zip64 can't contain files larger than this.
     public var deflatedBytesBeforeRecordMax: UInt64 = 4 << 30
+    /// The number of these bytes that is allowed with any ratio; beyond, `inflationRatioMax` holds.
+    public var deflatedBytesAlwaysAllowed: UInt64 = 64 << 20
     /// The decompressed size of a WARC file that verification allows with any ratio; beyond, `inflationRatioMax` holds.
     public var recordBytesAlwaysAllowed: UInt64 = 1 << 30
     /// The maximum size of a WARC record's header.
@@ -133,6 +135,13 @@ public struct Limits: Sendable, Hashable {
     /// Returns the number of lines or records that is allowed for `compressed` bytes.
     func linesMax(compressed: UInt64) -> UInt64 {
         max(compressed / max(compressedBytesPerLineMin, 1), linesAlwaysAllowed)
+    }
+
+    /// Returns the number of bytes that may be before a record in a WARC file that is compressed in the ZIP.
+    func bytesBeforeRecordMax(compressed: UInt64) -> UInt64 {
+        min(
+            deflatedBytesBeforeRecordMax,
+            max(inflatedBytesMax(compressed: compressed), deflatedBytesAlwaysAllowed))
     }
 
     /// Returns the decompressed size that is allowed for a WARC file.

@@ -179,6 +179,8 @@ struct ContentDecoderTests {
         arguments: [
             ("gzip", [.gzip]), ("br, gzip", [.br, .gzip]), ("X-GZIP", [.gzip]), ("identity", []), ("", []),
             ("zstd;q=1", [.zstd]), ("compress", nil), ("gzip, dcb", nil),
+            // The decoders of these keep up to 16 MB each.
+            ("br, br", [.br, .br]), ("br, gzip, zstd, gzip", [.br, .gzip, .zstd, .gzip]), ("br, br, zstd", nil),
         ] as [(String, [ContentCoding]?)])
     func readsCodingsFromFields(_ field: String, _ expected: [ContentCoding]?) {
         let fields = HeaderFields([.init(name: "content-encoding", value: field)])

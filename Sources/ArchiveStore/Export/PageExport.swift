@@ -85,20 +85,25 @@ private struct PageNeeds {
     /// The URLs of the page and of what it loads, which later requests may name as their referrer.
     private var referrers: Set<String> = []
 
+    /// A document to read, which isn't open: there may be thousands.
     private struct Document {
-        let capture: OpenCapture
+        let request: ArchiveStore.CaptureRequest
         /// The URLs that relative references may mean.
         let bases: [String]
     }
 
     private static let capturesMax = 20_000
     private static let documentBytesMax = 16 << 20
+    private static let noteBytesMax = 4 << 20
+    /// The number of decoded bytes of documents that may still be searched for URLs. Real documents compress 3 to 20 times.
+    private var searchedBytesLeft: UInt64
 
     init(
         _ store: ArchiveStore, _ archive: Archive, _ time: CaptureTimestamp?, progress: @escaping (Int) throws -> Void
     ) {
         (self.store, self.archive, self.time, self.progress) = (store, archive, time, progress)
         limit = ExportLimit(archive)
+        searchedBytesLeft = archive.size.multipliedSaturated(by: 100).addingSaturated(64 << 20)
     }
 
     /// Collects the captures of a page.
@@ -178,14 +183,16 @@ private struct PageNeeds {
         let isSVG = capture.mime == "image/svg+xml"
         guard isSVG || [.html, .style, .script, .json, .text].contains(media) else { return }
         let bases = media == .script || media == .json ? [page, capture.entry.url] : [capture.entry.url]
-        documents.append(Document(capture: capture, bases: bases.compactMap { $0 }))
+        let request = ArchiveStore.CaptureRequest(url: capture.entry.url, time: capture.time)
+        documents.append(Document(request: request, bases: bases.compactMap { $0 }))
     }
 
     private mutating func read(_ document: Document) throws {
-        guard let bytes = try? document.capture.body.open(decoded: true).read(upTo: Self.documentBytesMax) else {
-            return
-        }
-        let capture = document.capture
+        guard let capture = try open(.init(request: document.request, skipsRedirects: true), isCertain: false),
+            let bytes = try? capture.body.open(decoded: true).read(
+                upTo: Int(clamping: min(UInt64(Self.documentBytesMax), searchedBytesLeft)))
+        else { return }
+        searchedBytesLeft -= UInt64(bytes.count)
         var links = ResourceLinks()
         switch MediaClass(mime: capture.mime) {
         case .style: links.readCSS(bytes)
@@ -228,7 +235,7 @@ private struct PageNeeds {
         }
         guard let info = try exactly(DetectedPage.recordPrefix + url) else { return }
         try keep(info)
-        guard let bytes = try? info.body.open(decoded: true).read(upTo: Self.documentBytesMax),
+        guard let bytes = try? info.body.open(decoded: true).read(upTo: Self.noteBytesMax),
             let decoded = try? JSONDecoder().decode(CrawlEvidence.PageInfo.self, from: Data(bytes))
         else { return }
         for loaded in decoded.urls.keys.sorted() { try add(loaded, isCertain: true, base: url) }

@@ -13,12 +13,22 @@ struct CrawlEvidence {
     private var pages: [Explanation.LinkingPages.Page] = []
     private var pageCount = 0
     private var recordsLeft = Self.recordsMax
+    private var recordBytesLeft = Self.allRecordBytesMax
+    private var known: Set<RecordKey> = []
     private var urlsLeft = Self.urlsMax
     private var pageListBytesLeft = Self.pageListBytesMax
 
     /// The maximum number of `urn:pageinfo:` records to read, those of pages of the same site first.
     private static let recordsMax = 64
     private static let recordBytesMax = 1 << 20
+    private static let allRecordBytesMax = 4 << 20
+
+    /// A record, which an index can name many times.
+    private struct RecordKey: Hashable {
+        let archive: String
+        let file: String
+        let offset: UInt64
+    }
     /// The maximum number of URLs to compare.
     private static let urlsMax = 20_000
     private static let pagesMax = 5
@@ -78,7 +88,9 @@ struct CrawlEvidence {
                 entries.append(entry)
             }
         }
-        for entry in entries where recordsLeft > 0 && urlsLeft > 0 {
+        for entry in entries where recordsLeft > 0 && urlsLeft > 0 && recordBytesLeft > 0 {
+            let key = RecordKey(archive: index.archive.key, file: entry.filename, offset: entry.offset)
+            guard known.insert(key).inserted else { continue }
             recordsLeft -= 1
             try check.now()
             if let info = try pageInfo(entry, index) { add(info, entry, index.archive) }
@@ -86,7 +98,7 @@ struct CrawlEvidence {
     }
 
     /// Returns the information of a record; `nil` if it's damaged, too large or not of this form.
-    private func pageInfo(_ entry: CDXJEntry, _ index: IndexedArchive) throws -> PageInfo? {
+    private mutating func pageInfo(_ entry: CDXJEntry, _ index: IndexedArchive) throws -> PageInfo? {
         let bytes: [UInt8]
         do {
             let body = CaptureBody(content: try index.wacz.content(of: entry, check))
@@ -95,6 +107,7 @@ struct CrawlEvidence {
             guard error.code != .cancelled, error.code != .io else { throw error }
             return nil
         }
+        recordBytesLeft -= bytes.count
         return try? JSONDecoder().decode(PageInfo.self, from: Data(bytes))
     }
 

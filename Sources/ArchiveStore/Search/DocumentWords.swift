@@ -17,8 +17,8 @@ struct DocumentWords: Sendable {
 
     /// The values of a row of `word`.
     var columns: [String] { [title, heading, url, body, facet] }
-    /// In bytes.
-    var size: Int { columns.reduce(0) { $0 + $1.utf8.count } }
+    /// About what they take in memory, in bytes.
+    var size: Int { columns.reduce(0) { $0 + $1.utf8.count } + written.count * Self.writtenBytes }
 
     /// The words of a document must be the same when it is added and deleted, so they depend only on what the index
     /// stores. It stores one spelling of each URL; all spellings have the key.
@@ -74,6 +74,8 @@ struct DocumentWords: Sendable {
         written[folded] = lower == folded || WordFolding.isOfRun(folded) ? "" : lower
     }
 
+    /// What an entry of `written` takes.
+    private static let writtenBytes = 120
     private static let wholesMax = 1000
     /// Longer texts have more words than one that is searched as a whole.
     private static let wholeBytesMax = 4 << 10

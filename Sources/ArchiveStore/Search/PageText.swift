@@ -111,6 +111,8 @@ struct PageTextLimits {
     static let pageBytesMax = 64 << 20
     /// What opening a record counts as, in bytes read.
     static let recordBytes: UInt64 = 8 << 10
+    /// How many bytes that are decompressed to reach a record count as one byte read.
+    static let skippedBytesPerByte: UInt64 = 16
     /// What a line of HTML text counts as besides its bytes, in bytes read.
     static let lineBytes: UInt64 = 32
     /// What a second of processor time for a PDF counts as, in bytes read. Real PDFs take less than a second per MB.
@@ -146,7 +148,9 @@ final class PageTextReader {
     var isAtLimit: Bool { bytesRead >= limits.read }
 
     /// Counts the opening of a record.
-    func countRecord() { bytesRead += PageTextLimits.recordBytes }
+    func countRecord(_ record: WARCRecord? = nil) {
+        bytesRead += PageTextLimits.recordBytes + (record?.bytesSkipped ?? 0) / PageTextLimits.skippedBytesPerByte
+    }
 
     /// Reads the text of a page. Errors in the archive are the reason why there is none.
     ///
@@ -266,7 +270,7 @@ final class PageTextReader {
     ) throws -> OpenCapture? {
         let capture = try store.resolver.openCapture(
             request, in: [archive], allowsFuzzyMatch: false, skipsRedirects: skipsRedirects)
-        if capture != nil { countRecord() }
+        if let capture { countRecord(capture.body.content.record) }
         return capture
     }
 

@@ -44,12 +44,14 @@ struct SearchWriter {
                 "INSERT INTO word (rowid, title, heading, url, body, facet) VALUES (?, ?, ?, ?, ?, ?)",
                 [document] + words.columns)
             vocabulary.count(words, 1)
+            try vocabulary.writeIfLarge(database)
         }
         for (document, words) in deleted {
             try execute(
                 "INSERT INTO word (word, rowid, title, heading, url, body, facet) VALUES ('delete', ?, ?, ?, ?, ?, ?)",
                 [document] + words.columns)
             if words.isInVocabulary { vocabulary.count(words, -1) }
+            try vocabulary.writeIfLarge(database)
         }
         try vocabulary.write(database)
         (added, deleted) = ([], [])

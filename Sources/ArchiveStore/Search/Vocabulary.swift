@@ -84,6 +84,15 @@ struct VocabularyChanges {
         written.merge(words.written) { known, _ in known }
     }
 
+    /// Writes all changes if they take much memory. Batches of real pages have fewer words.
+    mutating func writeIfLarge(_ database: Database) throws {
+        guard changes.count > Self.changesMax else { return }
+        try write(database)
+        self = VocabularyChanges()
+    }
+
+    private static let changesMax = 50_000
+
     /// Writes all changes by one statement: a statement for each word would take twice as long.
     func write(_ database: Database) throws {
         // The table is sorted by word: neighbours are written to the same page of the file.

@@ -50,7 +50,8 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
             if name.isEmpty || name.lowercased() == "identity" { continue }
             guard let coding = ContentCoding(token: name) else { return nil }
             codings.append(coding)
-            guard codings.count <= codingsMax else { return nil }
+            let large = codings.count { $0 == .br || $0 == .zstd }
+            guard codings.count <= codingsMax, large <= largeCodingsMax else { return nil }
         }
         return codings
     }
@@ -85,4 +86,6 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
 
     /// The maximum number of codings of a body. Each adds a decoder around the previous one.
     private static let codingsMax = 4
+    /// The maximum number of those whose decoders keep up to 16 MB of what they have decoded. RFC 7932 §9.1, RFC 9659.
+    private static let largeCodingsMax = 2
 }

@@ -27,6 +27,9 @@ struct HTMLName: Hashable {
 struct Tag {
     static let valueMax = 4096
     static let keptValueMax = 256 << 10
+    /// The number of attributes to keep of a tag, and of the bytes of their values.
+    static let attributesMax = 1000
+    static let attributeBytesMax = 1 << 20
 
     var name = HTMLName()
     var isSelfClosing = false
@@ -36,6 +39,7 @@ struct Tag {
     var language: [UInt8] = []
     /// All attributes, if the tokenizer keeps them: names in lower case, values with character references undone.
     var attributes: [(name: String, value: String)] = []
+    fileprivate var attributeBytes = 0
 }
 
 /// Cuts an HTML document into tags and text. WHATWG HTML §13.2.5.
@@ -274,10 +278,11 @@ struct Tokenizer {
 
     private mutating func endAttribute() {
         guard attribute.count > 0 else { return value.removeAll(keepingCapacity: true) }
-        if keepsAttributes {
+        if keepsAttributes, tag.attributes.count < Tag.attributesMax, tag.attributeBytes < Tag.attributeBytesMax {
+            tag.attributeBytes += value.count
             tag.attributes.append((String(decoding: attributeName, as: UTF8.self), HTMLReference.undone(in: value)))
-            attributeName.removeAll(keepingCapacity: true)
         }
+        attributeName.removeAll(keepingCapacity: true)
         switch attribute {
         case Self.hidden: tag.isHidden = tag.isHidden || value.map(\.asciiLowercased) != Self.untilFound
         case Self.style: tag.isHidden = tag.isHidden || Self.hides(value)

@@ -41,28 +41,47 @@ package struct ResourceLinks {
     /// Finds the links of a style sheet: `url(…)` and `@import "…"`. CSS Values 4 §4.5.
     package mutating func readCSS(_ bytes: [UInt8]) {
         var rest = bytes[...]
+        var ends = NextByte(UInt8(ascii: ")"), in: bytes)
         while let found = rest.firstRange(ofBytes: Array("url(".utf8)) {
             rest = rest[found.upperBound...]
-            let inner = rest.prefix { $0 != UInt8(ascii: ")") }.prefix(Self.linkBytesMax)
-            add(Self.unquoted(inner), isCertain: true)
+            guard let end = ends.position(from: rest.startIndex) else { break }
+            if end - rest.startIndex <= Self.linkBytesMax { add(Self.unquoted(rest[..<end]), isCertain: true) }
         }
         rest = bytes[...]
+        var quotes: [UInt8: NextByte] = [0x22: NextByte(0x22, in: bytes), 0x27: NextByte(0x27, in: bytes)]
         while let found = rest.firstRange(ofBytes: Array("@import".utf8)) {
             rest = rest[found.upperBound...].drop { $0.isHTMLSpace }
-            guard let quote = rest.first, quote == 0x22 || quote == 0x27 else { continue }
-            add(
-                String(decoding: rest.dropFirst().prefix { $0 != quote }.prefix(Self.linkBytesMax), as: UTF8.self),
-                isCertain: true)
+            guard let quote = rest.first, let start = rest.indices.first,
+                let end = quotes[quote]?.position(from: start + 1)
+            else { continue }
+            guard end - start <= Self.linkBytesMax else { continue }
+            add(String(decoding: bytes[(start + 1)..<end], as: UTF8.self), isCertain: true)
+        }
+    }
+
+    /// Finds a byte, again and again from later positions, and reads the whole text only once.
+    private struct NextByte {
+        private let byte: UInt8
+        private let bytes: [UInt8]
+        private var found: Int? = -1
+
+        init(_ byte: UInt8, in bytes: [UInt8]) { (self.byte, self.bytes) = (byte, bytes) }
+
+        mutating func position(from start: Int) -> Int? {
+            if let last = found, last < start { found = bytes[start...].firstIndex(of: byte) }
+            return found
         }
     }
 
     /// Finds the texts in a script or in JSON that may be URLs.
     package mutating func readScript(_ bytes: [UInt8]) {
         var position = 0
+        // Up to where each kind of quote was looked for. Before that, only escaped ones are left.
+        var searched: [UInt8: Int] = [:]
         while position < bytes.count {
             let quote = bytes[position]
             position += 1
-            guard quote == 0x22 || quote == 0x27 || quote == 0x60 else { continue }
+            guard quote == 0x22 || quote == 0x27 || quote == 0x60, position > searched[quote] ?? 0 else { continue }
             var text: [UInt8] = []
             var end = position
             while end < bytes.count, bytes[end] != quote, bytes[end] != 0x0A, text.count < Self.linkBytesMax {
@@ -79,6 +98,7 @@ package struct ResourceLinks {
                 }
                 end += 1
             }
+            searched[quote] = end
             guard end < bytes.count, bytes[end] == quote else { continue }
             // An apostrophe in a text isn't a quote: what follows may begin before its end.
             if Self.mayBeURL(text) {

@@ -68,6 +68,9 @@ public struct WARCReader: Sendable {
         return WARCScanner(self, input, receiver: receiver)
     }
 
+    /// The number of bytes that are decompressed to reach a record at an offset.
+    func bytesSkipped(to offset: UInt64) -> UInt64 { storedSource == nil ? offset : 0 }
+
     /// The number of bytes that the file takes in the ZIP.
     var storedSize: UInt64 {
         switch storage {
@@ -111,11 +114,11 @@ public struct WARCReader: Sendable {
                 file: name,
                 offset: offset, hint: "the archive's index is wrong")
         }
-        guard storedSource != nil || offset <= limits.deflatedBytesBeforeRecordMax else {
+        guard storedSource != nil || offset <= limits.bytesBeforeRecordMax(compressed: storedSize) else {
             throw WebArchiveError(
                 code: .tooLarge,
                 problem: "this WARC file is compressed in the ZIP: \(offset) bytes come before the record, "
-                    + "and the limit is \(limits.deflatedBytesBeforeRecordMax)",
+                    + "and the limit is \(limits.bytesBeforeRecordMax(compressed: storedSize))",
                 file: name, offset: offset,
                 hint: "create the archive again without compressing its WARC files in the ZIP")
         }
