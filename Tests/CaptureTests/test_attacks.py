@@ -116,6 +116,15 @@ def test_odd_heads_get_one_refusal(home, films, scheme, name):
 
 
 @SCHEMES
+@pytest.mark.parametrize("long", ["GET /" + "a" * 82_000 + " HTTP/1.1\r\n", GET.split("Host")[0] + f"Cookie: {'a=b; ' * 18_000}\r\n"], ids=["URL", "cookies"])
+def test_long_heads_delete_no_cookies(home, scheme, long):
+    """Cookies of a host belong to all programs there, whatever their port (RFC 6265 §8.5)."""
+    statuses, got = exchange(home, scheme, f"{long}Host: {authority(home, scheme)}\r\nConnection: close\r\n\r\n".encode())
+    assert statuses == [431]
+    assert b"clear-site-data" not in got.lower()
+
+
+@SCHEMES
 def test_key_counts_for_its_request_only(home, scheme):
     """Three requests on one connection: with a key, without one, and with Ben's."""
     plain = f"GET /history?limit=1 HTTP/1.1\r\nHost: {authority(home, scheme)}\r\n"

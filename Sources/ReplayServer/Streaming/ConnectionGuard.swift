@@ -79,6 +79,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
                 return refuse(refusal, head: head, context: context)
             }
             guard Self.isAcceptable(head) else { return refuse(.badRequest, context: context) }
+            if let refusal = HeadLimit.refusal(of: head) { return refuse(refusal, head: head, context: context) }
         case .body: break
         case .end: isReceiving = false
         }
@@ -158,8 +159,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Responds to malformed requests. Too large a head is usually due to cookies that archived pages set on a common
-    /// parent domain, so the browser is told to delete them.
+    /// Responds to malformed requests.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let parserError = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         // A closed connection leaves an incomplete request, which needs no response.
@@ -169,8 +169,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             isRefused = true
             return context.close(promise: nil)
         }
-        guard parserError == .headerOverflow else { return refuse(.badRequest, context: context) }
-        refuse(.requestHeaderFieldsTooLarge, fields: [("clear-site-data", "\"cookies\"")], context: context)
+        refuse(parserError == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest, context: context)
     }
 
     private var isStale: Bool {

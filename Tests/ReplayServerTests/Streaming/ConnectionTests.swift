@@ -213,20 +213,66 @@ struct ConnectionTests {
         }
     }
 
-    /// Cookies that archived pages set on a parent name grow until no request fits any more.
-    @Test func tooLargeHeadIsRefusedAndCookiesCleared() async throws {
+    /// A request with a long head, and whether the browser is told to delete cookies.
+    struct LongHead: Sendable {
+        var name: String?
+        var path = 1
+        /// The length of each `Cookie` field.
+        var cookies: [Int] = []
+        var other = 0
+        let clears: Bool
+    }
+
+    /// Cookies that archived pages set on a parent name grow until no request fits any more. Any site can make a URL long, and
+    /// cookies of `localhost` belong to all programs there.
+    @Test(arguments: [
+        LongHead(name: "file.replayhost.localhost", cookies: [300_000], clears: true),
+        LongHead(name: "replayhost.localhost", cookies: [40_000, 50_000], clears: true),
+        LongHead(name: "FILE.replayhost.localhost", path: 30_000, cookies: [60_000], clears: true),
+        LongHead(name: "file.replayhost.localhost", path: 82_000, clears: false),
+        LongHead(name: "file.replayhost.localhost", path: 70_000, cookies: [12_000], clears: false),
+        LongHead(name: "file.replayhost.localhost", path: 60_000, cookies: [40_000], clears: false),
+        LongHead(name: "file.replayhost.localhost", other: 90_000, clears: false),
+        LongHead(name: "file.replayhost.localhost", cookies: [1_200_000], clears: false),
+        LongHead(path: 82_000, clears: false), LongHead(cookies: [300_000], clears: false),
+        LongHead(name: "127.0.0.1", cookies: [90_000], clears: false),
+        LongHead(name: "other.localhost", cookies: [90_000], clears: false),
+        LongHead(name: "replayhost.localhost.example", cookies: [90_000], clears: false),
+        LongHead(name: "notreplayhost.localhost", cookies: [90_000], clears: false),
+    ])
+    func tooLongHeadIsRefused(_ head: LongHead) async throws {
         try await withServer { server in
-            let (port, host) = (server.port, server.host)
+            let (port, host) = (server.port, head.name.map { "\($0):\(server.port)" } ?? server.host)
             let answer = try await onThread {
                 let connection = try HTTPConnection(port: port)
-                let cookies = String(repeating: "a=b; ", count: 60_000)
+                var fields = head.cookies.map { ("Cookie", String(repeating: "a=b; ", count: $0 / 5)) }
+                if head.other > 0 { fields.append(("X-Other", String(repeating: "x", count: head.other))) }
+                let path = "/" + String(repeating: "a", count: head.path)
                 // The server may answer and close before all of it is sent.
-                try? connection.send(request("GET", "/", host: host, [("Cookie", cookies)]))
+                try? connection.send(request("GET", path, host: host, fields))
                 return try connection.readAnswer()
             }
             #expect(answer.status == 431)
-            #expect(answer["clear-site-data"] == "\"cookies\"")
+            #expect(answer["clear-site-data"] == (head.clears ? "\"cookies\"" : nil))
             #expect(answer["connection"] == "close")
+        }
+    }
+
+    @Test func headOfOrdinaryLengthIsNotRefused() async throws {
+        try await withServer { server in
+            let cookies = String(repeating: "a=b; ", count: 9_000)
+            let answer = try await server.ask("GET", "/api/health", [("Cookie", cookies)])
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func pageSaysWhatToDoAboutLongCookies() async throws {
+        try await withServer { server in
+            let cookies = String(repeating: "a=b; ", count: 17_000)
+            let answer = try await server.ask("GET", "/", [("Cookie", cookies)])
+            #expect(answer.status == 431)
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(text.contains("delete the cookies of this host in the browser's settings"))
         }
     }
 
