@@ -20,6 +20,8 @@ package struct BackupManifest: Codable, Hashable {
     /// In import order.
     var archives: [Entry]
     var collections: [CollectionDocument]
+    /// The ports that were ever assigned; `nil` in a backup of an earlier version.
+    var ports: PortLedger?
 
     static let formatWritten = 2
     private static let formatsKnown = 1...2
@@ -80,7 +82,7 @@ package struct BackupManifest: Codable, Hashable {
 
 extension BackupManifest {
     private enum CodingKeys: String, CodingKey {
-        case format, madeAt, archives, collections, groups
+        case format, madeAt, archives, collections, groups, ports
     }
 
     package init(from decoder: any Decoder) throws {
@@ -90,6 +92,7 @@ extension BackupManifest {
         archives = try container.decode([Entry].self, forKey: .archives)
         // Format 1, of version 0.1.0, called them groups.
         collections = try container.decode([CollectionDocument].self, forKey: format == 1 ? .groups : .collections)
+        ports = try container.decodeIfPresent(PortLedger.self, forKey: .ports)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -98,6 +101,7 @@ extension BackupManifest {
         try container.encode(madeAt, forKey: .madeAt)
         try container.encode(archives, forKey: .archives)
         try container.encode(collections, forKey: .collections)
+        try container.encodeIfPresent(ports, forKey: .ports)
     }
 }
 

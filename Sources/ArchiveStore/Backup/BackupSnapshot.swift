@@ -10,6 +10,8 @@ struct BackupSnapshot {
     /// In import order.
     let items: [Item]
     let collections: [CollectionDocument]
+    /// `nil` if the list of ports is damaged.
+    let ports: PortLedger?
     /// Archives whose sidecar has an unknown format.
     let unreadable: [ArchiveID]
     /// What couldn't be read.
@@ -41,8 +43,14 @@ extension BackupSnapshot {
                         place: store.layout.file(key), hint: "run `replayhost doctor` to find out why"))
             }
             let collections = try Self.savedCollections(store, &problems)
+            var ports: PortLedger?
+            do {
+                ports = try PortLedger.read(store.layout)
+            } catch let error as StoreError where error.isDamagedDocument {
+                problems.append(error)
+            }
             return BackupSnapshot(
-                madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, collections: collections,
+                madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, collections: collections, ports: ports,
                 unreadable: unreadable, problems: problems)
         }
     }

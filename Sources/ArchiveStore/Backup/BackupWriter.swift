@@ -10,6 +10,8 @@ struct BackupWriter {
     private let options: BackupOptions
     /// The archives of the previous manifest, by key.
     private let former: [String: BackupManifest.Entry]
+    /// The ports of the previous manifest.
+    private let formerPorts: PortLedger?
     private var report = BackupReport()
     /// The sizes of the files that the folder has, by SHA-256.
     private var stored: [String: UInt64] = [:]
@@ -23,6 +25,7 @@ struct BackupWriter {
         (self.store, self.folder, self.options) = (store, folder, options)
         let entries = (former?.archives ?? []).map { ($0.key, $0) }
         self.former = Dictionary(entries, uniquingKeysWith: { first, _ in first })
+        formerPorts = former?.ports
     }
 
     /// Backs up a store to the folder at `path`, which is created if necessary.
@@ -70,7 +73,10 @@ struct BackupWriter {
         } catch let error as StoreError where error.code == .notAFile {
             report.problems.append(error)
         }
-        let manifest = BackupManifest(madeAt: snapshot.madeAt, archives: entries, collections: collections)
+        var ports = PortLedger()
+        for known in [snapshot.ports, formerPorts].compactMap(\.self) { ports.add(known) }
+        let manifest = BackupManifest(
+            madeAt: snapshot.madeAt, archives: entries, collections: collections, ports: ports)
         try manifest.write(to: folder.manifest)
         try prune(manifest)
         return report

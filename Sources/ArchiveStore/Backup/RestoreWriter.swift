@@ -73,6 +73,7 @@ struct RestoreWriter {
 
     private mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
         report.madeAt = manifest.madeAt
+        try restorePorts()
         let plan = try plan()
         copying.total = plan.reduce(0) { $0.addingSaturated($1.hash == nil ? 0 : $1.entry.size) }
         if copying.total > 0 { try layout.checkSpace(for: copying.total, what: "the restore") }
@@ -224,6 +225,17 @@ struct RestoreWriter {
     private func link(_ entry: Entry, _ progress: (ImportProgress) throws -> Void) throws {
         try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             try entry.sidecar.write(to: layout.sidecar(entry.key))
+        }
+    }
+
+    /// Keeps the ports of removed archives from other archives, which would find their data in the browser.
+    private func restorePorts() throws {
+        guard let saved = manifest.ports else { return }
+        try layout.withCommitLock {
+            let known = try PortLedger.read(layout)
+            var ports = known
+            ports.add(saved)
+            if ports != known { try ports.write(layout) }
         }
     }
 

@@ -12,6 +12,14 @@ struct PortLedger: Codable, Hashable {
     /// The ports that the library used.
     var library: [Int]?
 
+    /// Adds what another list of this store has, except whose ports are open. It may be from outside.
+    mutating func add(_ other: PortLedger) {
+        for port in other.given where Ports.range.contains(port) { add(port) }
+        if stock == nil, let port = other.stock, Ports.range.contains(port) { stock = port }
+        let used = (other.library ?? []).filter { Ports.range.contains($0) && library?.contains($0) != true }
+        if !used.isEmpty { library = (library ?? []) + used }
+    }
+
     mutating func add(_ port: Int) {
         guard !given.contains(port) else { return }
         given.append(port)

@@ -44,6 +44,61 @@ struct RestoreTests {
         #expect(try there.collections.all() == made.store.collections.all())
     }
 
+    /// Data of its pages may still be in the browser, at the origin with this port.
+    @Test func portOfARemovedArchiveStaysItsOwn() throws {
+        let made = try BackedUpStore()
+        let (kept, removed) = (try made.add("one", seed: 1), try made.add("two", seed: 2))
+        try made.store.ports.assign(20_001, to: kept.id)
+        try made.store.ports.assign(20_002, to: removed.id)
+        try made.store.ports.assignToStock(20_003)
+        try made.store.ports.reserveForLibrary(20_004)
+        try made.store.ports.saveOpen([kept.id.text])
+        try made.store.remove(removed.id)
+        _ = try made.store.backUp(to: made.folder)
+        let (there, _) = try made.restored()
+        #expect(try PortLedger.read(there.layout).given == [20_001, 20_002, 20_003, 20_004])
+        #expect(throws: StoreError.self) { try there.ports.reserveForLibrary(20_002) }
+        #expect(throws: Never.self) { try there.ports.reserveForLibrary(20_004) }
+        #expect(try there.ports.stockChoices().assigned == 20_003)
+        #expect(try there.ports.lastOpen() == [])
+        // A store that lost its list gets it back, and the next backup of a store without one keeps it.
+        try Folder.delete(made.test.layout.ports)
+        _ = try made.store.backUp(to: made.folder)
+        let ports = try #require(try made.manifest()["ports"] as? [String: Any])
+        #expect(ports["given"] as? [Int] == [20_001, 20_002, 20_003, 20_004])
+        try Folder.delete(there.layout.ports)
+        _ = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
+        #expect(try PortLedger.read(there.layout).given == [20_001, 20_002, 20_003, 20_004])
+    }
+
+    @Test func portsOfABackupAreOnlyThoseOfArchives() throws {
+        let made = try BackedUpStore()
+        try made.add("one", seed: 1)
+        _ = try made.store.backUp(to: made.folder)
+        var manifest = try made.manifest()
+        manifest["ports"] = [
+            "format": 1, "given": [-1, 0, 80, 16_383, 16_384, 32_767, 32_768, 70_000], "open": ["one"], "stock": 22,
+            "library": [443, 20_000],
+        ]
+        try JSONSerialization.data(withJSONObject: manifest).write(to: URL(filePath: made.folder + "/backup.json"))
+        let (there, _) = try made.restored()
+        let ledger = try PortLedger.read(there.layout)
+        #expect((ledger.given, ledger.open, ledger.stock) == ([16_384, 32_767], [], nil))
+        #expect(ledger.library == [20_000])
+    }
+
+    @Test func damagedListOfPortsIsReported() throws {
+        let made = try BackedUpStore()
+        let archive = try made.add("one", seed: 1)
+        try made.store.ports.assign(20_001, to: archive.id)
+        _ = try made.store.backUp(to: made.folder)
+        _ = try made.test.folder.write("{", to: "store/ports.json")
+        let report = try made.store.backUp(to: made.folder)
+        #expect(report.problems.map(\.place) == [made.test.layout.ports])
+        let ports = try #require(try made.manifest()["ports"] as? [String: Any])
+        #expect(ports["given"] as? [Int] == [20_001])
+    }
+
     @Test func emptyStoreCanBeRestored() throws {
         let made = try BackedUpStore()
         let backup = try made.store.backUp(to: made.folder)
