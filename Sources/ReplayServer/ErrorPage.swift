@@ -19,10 +19,10 @@ enum ErrorPage {
         return page(error, hint: hint, href: "\(library)/", label: "Open the library")
     }
 
-    /// Returns the page that asks a person whether to open a capture. It is the same whether there is one, so another site
+    /// Returns the page that asks a person whether to open a URL. It is the same whether something is there, so another site
     /// can't find that out. A click on its link is a request of this origin.
     ///
-    /// - Parameter path: The path and query of the capture.
+    /// - Parameter path: The path and query of the URL.
     static func asking(_ path: String) -> Response {
         let error = ErrorResponse(
             .forbidden, code: "forbidden", "another page wants to open a URL from your library",

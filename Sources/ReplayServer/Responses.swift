@@ -34,7 +34,11 @@ package enum Responses {
     }
 
     package static func redirect(to address: String, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
-        empty(status, fields: [.location: address, .cacheControl: "no-store"])
+        empty(
+            status,
+            fields: [
+                .location: address, .cacheControl: "no-store", .referrerPolicy: SecurityHeaders.referrerOfRedirects,
+            ])
     }
 
     /// Returns an asset. Browsers revalidate it with every request, unless the URL has the start of its hash as `v`.

@@ -9,7 +9,7 @@ package enum SecurityHeaders {
         .referrerPolicy: "no-referrer",
     ]
 
-    /// The `Referrer-Policy` of redirects from the library to a replay origin, which only accepts those.
+    /// The `Referrer-Policy` of redirects. Each origin recognizes those that began at the library.
     static let referrerOfRedirects = "origin"
 
     /// The policy of the library: its own scripts and styles, frames of replay origins, and images only to clear those.

@@ -86,25 +86,33 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         }
     }
 
-    /// Returns the response to a page of another site or archive, before anything is looked up: it must not depend on what
-    /// is in the library. `nil` for other requests.
+    /// Returns the response to a page of another site or archive, before anything is looked up: neither it nor its time may
+    /// depend on what is in the library. `nil` for other requests, and for what is the same in every library.
     ///
-    /// - Throws: An error for captures that aren't opened in a tab or frame, and for framed pages of replay origins.
+    /// - Throws: An error for requests that don't open a tab or a frame, and for framed pages of replay origins.
     private func answerToOtherSites(_ request: Request, role: HostPolicy.Role) throws -> Response? {
-        let (headers, isNavigation) = (request.headers, request.headers[.secFetchMode] == "navigate")
-        guard site.hosts.isFromElsewhere(site: headers[.secFetchSite], referrer: headers[.referer]) else { return nil }
+        let headers = request.headers
+        let (from, destination) = (headers[.secFetchSite], headers[.secFetchDest])
+        guard site.hosts.isFromElsewhere(site: from, referrer: headers[.referer]) else { return nil }
+        let isNavigation = headers[.secFetchMode] == "navigate"
         switch role {
-        case .control, .address, .replay:
-            guard isCapture(request), let path = request.head.path else { break }
-            guard isNavigation else { throw ErrorResponse.forbidden("other sites can't load captures") }
-            return ErrorPage.asking(path)
-        default: return nil
+        case .misdirected, .malformed, .addressOfReplay: return nil
+        case .address where !isAnsweredAtAddress(request): return nil
+        case .control, .address:
+            if request.uri.path == "/api/health" { return nil }
+            // Pages of replay origins lead to the viewer, without a referrer.
+            let isApp = ["/", "/index.html"].contains(request.uri.path)
+            if isApp, from == "same-site", isNavigation, destination == "document" { return nil }
+        case .replay, .stock:
+            // A tab shows the viewer, a frame would show the page itself.
+            guard isCapture(request) || [nil, "document"].contains(destination) || !isNavigation else {
+                throw ErrorResponse.forbidden("only the viewer can show pages in a frame")
+            }
         }
-        // A tab shows the viewer, a frame would show the page itself.
-        if case .replay = role, isNavigation, ![nil, "document"].contains(headers[.secFetchDest]) {
-            throw ErrorResponse.forbidden("only the viewer can show pages in a frame")
+        guard isNavigation, let path = request.head.path else {
+            throw ErrorResponse.forbidden("other sites can't use the library")
         }
-        return nil
+        return ErrorPage.asking(path)
     }
 
     /// Responds on `127.0.0.1` and `[::1]`: programs get files, captures and health here, the viewer gets PDF documents
@@ -119,6 +127,13 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         if request.uri.path == PrintRoute.path { return try await PrintRoute(site: site).respond(to: request) }
         if request.uri.path == "/api/health" { return try await HealthRoute(site: site).respond() }
         return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
+    }
+
+    /// Whether `atAddress` does more than to redirect a request.
+    private func isAnsweredAtAddress(_ request: Request) -> Bool {
+        let path = request.uri.path
+        return path.hasPrefix("/archives/") || isCapture(request) || path.hasPrefix(PDFRoute.prefix)
+            || path == PrintRoute.path
     }
 
     private func isCapture(_ request: Request) -> Bool {
@@ -141,11 +156,6 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
 
     /// Returns the error for a request that the archive handler didn't accept.
     private func fileError(_ request: Request) async throws -> ErrorResponse {
-        if ArchiveRequest.isNavigationFromElsewhere(
-            site: request.headers[.secFetchSite], mode: request.headers[.secFetchMode])
-        {
-            return ErrorResponse.forbidden("other sites can't link to an archive's file; open its URL yourself")
-        }
         guard request.method == .get || request.method == .head else {
             return ErrorResponse(
                 .methodNotAllowed, code: "method", "use GET or HEAD for an archive's file",

@@ -110,8 +110,6 @@ struct MementoRoute: Sendable {
         }
         guard case .control = call.place else { return nil }
         let path = CaptureAddress.memento(replayable.id, timestamp, modifier, url)
-        var redirect = Responses.redirect(to: "\(origin)\(path)", status: .found)
-        redirect.headers[.referrerPolicy] = SecurityHeaders.referrerOfRedirects
-        return redirect
+        return Responses.redirect(to: "\(origin)\(path)", status: .found)
     }
 }

@@ -20,8 +20,8 @@ struct ArchiveRequest: Sendable {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let last = parts[0].dropFirst(Self.prefix.count)
         let query = parts.count > 1 ? parts[1].split(separator: "&") : []
-        let fetch = ["sec-fetch-site", "sec-fetch-mode"].map { head.headers.first(name: $0) }
-        guard !Self.isNavigationFromElsewhere(site: fetch[0], mode: fetch[1]) else { return nil }
+        let fetch = ["sec-fetch-site", "referer"].map { head.headers.first(name: $0) }
+        guard !hosts.isFromElsewhere(site: fetch[0], referrer: fetch[1]) else { return nil }
         guard !last.contains("/"),
             let file = OpenArchives.Request(path: last, query: parts.dropFirst().first)
         else { return nil }
@@ -42,15 +42,6 @@ struct ArchiveRequest: Sendable {
             ifModifiedSince: head.headers.first(name: "if-modified-since"),
             ifUnmodifiedSince: head.headers.first(name: "if-unmodified-since"),
             ifRange: head.headers.first(name: "if-range"), range: Self.joined("range", head))
-    }
-
-    /// Whether a page of another site opens this in a window. A download would tell it that the archive exists.
-    ///
-    /// - Parameters:
-    ///   - site: `Sec-Fetch-Site`.
-    ///   - mode: `Sec-Fetch-Mode`.
-    static func isNavigationFromElsewhere(site: String?, mode: String?) -> Bool {
-        mode == "navigate" && site != nil && site != "same-origin" && site != "none"
     }
 
     /// Whether this is the requested file.
