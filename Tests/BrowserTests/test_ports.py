@@ -114,6 +114,37 @@ def test_data_of_another_program_is_cleared(host, page):
     assert scopes == [f"http://localhost:{port}/"]
 
 
+def test_data_of_another_library_is_cleared(host, page, tmp_path):
+    """A library at another port gave the same number to its own archive. Neither sees the data of the other one's."""
+    viewer = open_archive(page, host, "sample")
+    viewer.agent_frame.evaluate(PLANT)
+    port = replay_port(host, "sample")
+    page.goto("about:blank")
+    host.stop()
+    host.start()
+    # The data stay as long as no other server was there.
+    assert "localStorage" in open_archive(page, host, "sample").agent_frame.evaluate(LOOK)
+    page.goto("about:blank")
+    host.stop()
+    other = Host(tmp_path / "other", origins="ports")
+    other.add(FIXTURES / "sample.wacz")
+    other.start()
+    try:
+        assert other.address != host.address
+        viewer = open_archive(page, other, "sample")
+        assert replay_port(other, "sample") == port
+        assert viewer.agent_frame.evaluate(LOOK) == []
+        viewer.agent_frame.evaluate(PLANT)
+        page.goto("about:blank")
+    finally:
+        other.stop()
+    host.start()
+    viewer = open_archive(page, host, "sample")
+    assert replay_port(host, "sample") == port
+    assert viewer.agent_frame.evaluate(LOOK) == []
+    expect_home(viewer)
+
+
 def test_archives_share_no_storage(host, page):
     """Neither two archives, nor a removed archive and a new one with the same name."""
     viewer = open_archive(page, host, "sample")

@@ -9,7 +9,7 @@
     const { address, fields, viewers, kept } = {{worker}};
 
     // Paths of the server, including the engine's own /api/, which replayhost doesn't use.
-    const ofServer = /^\/(?:$|clear$|print$|sw\.js$|engine\.js$|static\/proxy\/page\.js$|(?:api|archives|c)\/)/;
+    const ofServer = /^\/(?:$|clear$|mark$|print$|sw\.js$|engine\.js$|static\/proxy\/page\.js$|(?:api|archives|c)\/)/;
 
     /**
      * Whether a response keeps an archived header field. Others can make a browser load something (Link, Refresh), send

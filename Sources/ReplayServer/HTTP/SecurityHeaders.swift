@@ -97,6 +97,12 @@ package enum SecurityHeaders {
         "sandbox; default-src 'none'; frame-ancestors \(hosts.controlOrigins.joined(separator: " "))"
     }
 
+    /// The policy of the page that keeps the viewer's mark at a replay origin: only the viewer can show it in a frame.
+    static func markPage(_ hosts: HostPolicy, scriptHash: String) -> String {
+        "default-src 'none'; script-src 'sha256-\(scriptHash)'; base-uri 'none'; form-action 'none'; "
+            + "frame-ancestors \(hosts.controlOrigins.joined(separator: " "))"
+    }
+
     /// Limits the connections of documents on a replay origin to that origin, including DNS lookups, in Chromium.
     /// https://wicg.github.io/connection-allowlists/
     ///

@@ -30,6 +30,7 @@ struct ReplayRoutes: Sendable {
         let path = request.uri.path
         if path == "/sw.js" { return try await worker(request) }
         if path == "/clear" { return try clear(request) }
+        if path == "/mark" { return try await mark(request) }
         if path == "/engine.js" { return try await site.engineScript(request: request) }
         if path == ReplayWorker.pageScript { return try await site.asset("replay/page.js", request: request) }
         guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
@@ -105,6 +106,15 @@ struct ReplayRoutes: Sendable {
         return Responses.page(
             "<!doctype html><title>Cleared</title>\n", policy: SecurityHeaders.clearedPage(site.hosts),
             fields: [.clearSiteData: "\"storage\"", .crossOriginResourcePolicy: "same-site"])
+    }
+
+    /// Returns the page with which the viewer keeps a mark in the origin's storage; see `clear-origin.js`.
+    private func mark(_ request: Request) async throws -> Response {
+        let page = try await site.blocking { try text(of: "replay/mark.html") }
+        let hash = Self.hash(from: "<script>", to: "</script>", in: page)
+        return Responses.asset(
+            Asset(bytes: Array(page.utf8), type: "text/html; charset=utf-8"),
+            policy: SecurityHeaders.markPage(site.hosts, scriptHash: hash), request: request)
     }
 
     private func worker(_ request: Request) async throws -> Response {

@@ -13,7 +13,8 @@ struct OtherSitesTests {
         "/?archive=/archives/ID.wacz", "/stock?source=/archives/ID.wacz", "/opensearch.xml?ID",
     ]
     private static let replayPaths = [
-        "/", "/clear", "/sw.js", "/engine.js", "/archives/ID.wacz", "/ID-000000000000/2024mp_/http://a.example/",
+        "/", "/clear", "/mark", "/sw.js", "/engine.js", "/archives/ID.wacz",
+        "/ID-000000000000/2024mp_/http://a.example/",
         "/c/ID/2024/http://a.example/", "/none", "/api/health",
     ]
 

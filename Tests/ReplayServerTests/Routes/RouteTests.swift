@@ -105,6 +105,8 @@ struct RouteTests {
             "file.replayhost.localhost", "/engine.js", 200,
             ["content-type": "text/javascript", "content-security-policy": "connect-src 'self'"]),
         Case("file.replayhost.localhost", "/clear", 403),
+        Case(
+            "file.replayhost.localhost", "/mark", 200, ["content-security-policy": "frame-ancestors http://localhost:"]),
         Case("file.replayhost.localhost", "/pdf/file/2024/http://example.org/", 404),
         Case("localhost", "/pdf/file/2024/http://example.org/", 404),
         Case("127.0.0.1", "/pdf/file/2024/http://example.org/", 403, ["content-security-policy": inert]),
@@ -169,7 +171,7 @@ struct RouteTests {
                 #expect(answer["x-content-type-options"] == "nosniff", name)
                 // Replay origins recognize the viewer, and pages of their own. The page for printing loads nothing.
                 let isHTML = answer["content-type"]?.hasPrefix("text/html") == true
-                let isPage = answer.status == 200 && isHTML && c.target != "/print"
+                let isPage = answer.status == 200 && isHTML && !["/print", "/mark"].contains(c.target)
                 let ofPage = answer.text.contains("replayhost-token") ? "origin" : "same-origin"
                 let ofOthers = answer["location"] == nil ? "no-referrer" : "origin"
                 #expect(answer["referrer-policy"] == (isPage ? ofPage : ofOthers), name)

@@ -131,6 +131,7 @@ enum TestAssets {
         try folder.write("start();\n", to: "bundle/app.js")
         try folder.write("start(text);", to: "replay/boot.js")
         try folder.write("<!doctype html><script>print()</script>", to: "replay/print.html")
+        try folder.write("<!doctype html><script>mark()</script>", to: "replay/mark.html")
         try folder.write("p { color: red }\n", to: "app/core/app.css")
         try folder.write("<!doctype html><title>API</title>", to: "app/api-docs.html")
         try folder.write("hidden", to: "app/.hidden.js")

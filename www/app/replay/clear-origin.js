@@ -3,8 +3,9 @@ import { make } from "../core/dom.js";
 
 const key = "replayhost-origins";
 const originsMax = 1000;
+const markSecondsMax = 5;
 
-/** @returns {[string, string][]} origins and the engine's collections that were opened there, the latest last */
+/** @returns {[string, string, string][]} origins, the engine's collections that were opened there, and marks; the latest last */
 function known() {
     try {
         const list = JSON.parse(localStorage.getItem(key) ?? "[]");
@@ -29,8 +30,45 @@ const request = (tag, properties) => new Promise((done) => {
     document.body.append(element);
 });
 
+/** Makes the browser clear an origin's data, except cookies. */
+async function requestClearing(origin) {
+    const src = `${origin}/clear`;
+    await Promise.all([request("iframe", { title: "", sandbox: "", src }), request("img", { alt: "", src })]);
+}
+
 /**
- * Clears an origin before an archive is opened there for the first time. An earlier version of replayhost, an archive with
+ * Returns the mark that an origin has.
+ *
+ * A service worker that another archive left there can answer instead, but doesn't know the mark.
+ *
+ * @param {string} origin
+ * @param {string} [mark] to be kept there from now on
+ * @returns {Promise<string>} empty if there is none
+ */
+function markAt(origin, mark = "") {
+    return new Promise((done) => {
+        const frame = make("iframe", { title: "", sandbox: "allow-scripts allow-same-origin", hidden: true, src: `${origin}/mark`,
+            on: { load: () => frame.contentWindow.postMessage({ mark }, origin) } });
+        const end = (found) => {
+            window.removeEventListener("message", receive);
+            clearTimeout(timer);
+            frame.remove();
+            done(found);
+        };
+        const receive = ({ data, origin: sender, source }) => {
+            if (sender === origin && source === frame.contentWindow) end(String(data?.mark ?? ""));
+        };
+        const timer = setTimeout(() => end(""), markSecondsMax * 1000);
+        window.addEventListener("message", receive);
+        document.body.append(frame);
+    });
+}
+
+/** Whether other programs on this computer can have the origin: a port of `localhost`, which a library of its own can give away. */
+const isShared = (origin) => new URL(origin).hostname === "localhost";
+
+/**
+ * Clears an origin before an archive is opened there for the first time, or after another server was there. An earlier version of replayhost, an archive with
  * the same ID, or another program on the same port may have left a service worker there.
  *
  * No service worker of that origin intercepts these requests: the frame is sandboxed and has an opaque origin, and the image
@@ -41,10 +79,11 @@ const request = (tag, properties) => new Promise((done) => {
  */
 export async function clearOrigin(origin, collection) {
     const clear = async () => {
-        if (known().some(([one, opened]) => one === origin && opened === collection)) return;
-        const src = `${origin}/clear`;
-        await Promise.all([request("iframe", { title: "", sandbox: "", src }), request("img", { alt: "", src })]);
-        remember(origin, [origin, collection]);
+        const last = known().find(([one, opened]) => one === origin && opened === collection);
+        if (last && (!isShared(origin) || (last[2] && last[2] === await markAt(origin)))) return;
+        await requestClearing(origin);
+        const mark = isShared(origin) ? await markAt(origin, crypto.randomUUID()) : "";
+        remember(origin, [origin, collection, mark]);
     };
     // Without site data, browsers have no locks either.
     await Promise.resolve(navigator.locks?.request(`clear ${origin}`, clear) ?? clear()).catch(clear);
@@ -57,8 +96,7 @@ export async function clearOrigin(origin, collection) {
  */
 export async function clearAllOrigins() {
     for (const [origin] of known()) {
-        const src = `${origin}/clear`;
-        await Promise.all([request("iframe", { title: "", sandbox: "", src }), request("img", { alt: "", src })]);
+        await requestClearing(origin);
         remember(origin);
     }
 }
