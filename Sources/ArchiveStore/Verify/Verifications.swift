@@ -33,7 +33,7 @@ package struct Verifications: Sendable {
             var latest: VerificationProgress?
             var savedAt = ContinuousClock.now
             // What was done since is lost if it can't be saved, and only that.
-            defer { if let latest { try? write(latest, .verifying, archive, state) } }
+            defer { if let latest { try? save(latest, archive, state) } }
             // Also of the file before it was changed, if this store had read it.
             let before = archive.knownState.flatMap { read(VerificationReport.self, .verified, archive, $0) }
             // All of it was hashed then.
@@ -54,7 +54,7 @@ package struct Verifications: Sendable {
                 ) { done, progress in
                     latest = isAlone ? progress ?? latest : nil
                     if latest != nil, progress != nil, savedAt.duration(to: .now) > Self.saveInterval {
-                        try write(latest, .verifying, archive, state)
+                        try save(progress, archive, state)
                         (latest, savedAt) = (nil, .now)
                     }
                     try step(done)
@@ -139,6 +139,17 @@ package struct Verifications: Sendable {
         return document?.stamp == Self.stamp(state) ? document?.content : nil
     }
 
+    /// Saves progress. Without the lock, another process that reconciles the folder would take the new file for one that a killed
+    /// process left.
+    private func save(_ progress: VerificationProgress?, _ archive: Archive, _ state: String) throws {
+        guard let progress, !store.isReadOnly else { return }
+        try store.committing {
+            guard try store.catalog.archive(key: archive.key) != nil else { return }
+            try write(progress, .verifying, archive, state)
+        }
+    }
+
+    /// Call it with the commit lock.
     private func write(_ value: some Codable, _ file: DerivedFile, _ archive: Archive, _ state: String) throws {
         guard !store.isReadOnly else { return }
         try StoreDocument.write(
