@@ -50,7 +50,8 @@ package struct DownloadRequest: Sendable, Hashable {
             throw .notJSON
         }
         var problems = body.problems
-        let url = body.url.flatMap(WebURL.init)
+        // Some apps share a text with the URL in it.
+        let url = body.url.flatMap { WebURL($0) ?? WebURL(firstIn: $0) }
         if url == nil, !problems.contains(where: { $0.loc == ["body", "url"] }) {
             problems.append(FieldProblem(["body", "url"], "Invalid URL format"))
         }
@@ -113,6 +114,15 @@ package struct DownloadRequest: Sendable, Hashable {
             } catch {
                 problems.append(Self.problem(error))
             }
+            let disposition = try? keys.decodeIfPresent(Disposition.self, forKey: .options)?.disposition
+            if let disposition, disposition != "library" {
+                problems.append(FieldProblem(["body", "options", "disposition"], "Only library is supported"))
+            }
+        }
+
+        /// Whether to save, or only to show. A client that only wants to see something must not get it saved.
+        private struct Disposition: Decodable {
+            let disposition: String?
         }
 
         private mutating func text(_ key: Key, in keys: KeyedDecodingContainer<Key>) -> String? {

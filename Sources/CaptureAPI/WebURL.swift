@@ -26,6 +26,28 @@ package struct WebURL: Sendable, Hashable {
         path = String(rest.dropFirst(authority.count).prefix { !"?#".contains($0) })
     }
 
+    /// Finds the first URL in a text that someone shared, such as `Look! https://example.org/a, via App`.
+    ///
+    /// The rules are those of `urls.js`: a URL ends at white space, and at quotation marks and brackets that URLs contain only
+    /// percent-encoded; punctuation at its end isn't part of it.
+    ///
+    /// - Returns: `nil` if there is none, or if the first one isn't valid.
+    package init?(firstIn text: String) {
+        guard let scheme = text.firstRange(of: /https?:\/\//.ignoresCase()) else { return nil }
+        var found = text[scheme.lowerBound...].prefix { !$0.isWhitespace && !Self.ends.contains($0) }
+        while let last = found.last, Self.trailing.contains(last) || Self.closesNothing(found) { found.removeLast() }
+        self.init(String(found))
+    }
+
+    private static let ends: Set<Character> = Set("<>\"`“”„«»‹›「」『』【】（）《》〈〉、。")
+    private static let trailing: Set<Character> = Set(".,;:!?'’…|\\}！？，．；：")
+
+    /// Whether the last character is a bracket without its partner: `(see https://a.example/b)`.
+    private static func closesNothing(_ text: Substring) -> Bool {
+        guard let last = text.last, let opening: Character = [")": "(", "]": "["][last] else { return false }
+        return text.count { $0 == last } > text.count { $0 == opening }
+    }
+
     /// Whether the host is a name or below it: `www.example.org` is at `example.org`, `badexample.org` isn't.
     package func isAt(_ name: String) -> Bool { host == name || host.hasSuffix(".\(name)") }
 

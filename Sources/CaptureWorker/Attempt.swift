@@ -306,9 +306,6 @@ package struct Attempt: Sendable {
     }
 
     static func title(_ text: String) -> String {
-        let line = text.unicodeScalars.prefix(2000).map { scalar in
-            scalar.properties.generalCategory == .control ? " " : String(scalar)
-        }.joined().trimmingCharacters(in: .whitespaces)
-        return line.isEmpty ? "Untitled" : String(line.prefix(250))
+        ArchiveMetadata.title(from: String(text.prefix(250)))
     }
 }

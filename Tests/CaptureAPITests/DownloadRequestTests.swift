@@ -41,8 +41,37 @@ struct DownloadRequestTests {
         ).options
         #expect(options == DownloadOptions(form: .audio, container: .mp3, audioQuality: .hz48000))
         #expect(
+            try request(#"{"url":"https://example.org/a","options":{"disposition":"library"}}"#).options.mode == nil)
+        #expect(
             try request(#"{"url":"https://example.org/a","options":null,"username":null}"#).options == DownloadOptions()
         )
+    }
+
+    @Test(arguments: [
+        ("https://a.example/film ", "https://a.example/film"),
+        ("\n https://a.example/film\r\n", "https://a.example/film"),
+        ("Look! https://a.example/film via App", "https://a.example/film"),
+        ("Ebb (see https://a.example/b_(c)).", "https://a.example/b_(c)"),
+        ("見て「https://a.example/映画」。", "https://a.example/映画"), ("HTTPS://A.example/x, twice", "HTTPS://A.example/x"),
+        ("https://a.example/one\nhttps://b.example/two", "https://a.example/one"),
+        ("https://a.example/fi\nlm", "https://a.example/fi"), ("“https://a.example/x”…", "https://a.example/x"),
+        ("[https://a.example/x]", "https://a.example/x"),
+        ("at https://a.example/q?a=[b]!", "https://a.example/q?a=[b]"),
+        // A URL by itself stays as it is.
+        ("https://a.example/q!", "https://a.example/q!"),
+    ])
+    func firstURLOfASharedTextIsMeant(_ text: String, _ expected: String) throws {
+        let json = try JSONSerialization.data(withJSONObject: ["url": text])
+        #expect(try DownloadRequest(json: json).url.text == expected)
+    }
+
+    @Test(arguments: [
+        "no URL", "ftp://a.example/x", "see mailto:a@b.example", "https://", "text https://a:b@c.example/ end",
+        "x http://a.example/fi\u{202E}lm", "https://a.example/\0film", "http://a. b",
+    ])
+    func textWithoutAURLIsRefused(_ text: String) throws {
+        let json = try JSONSerialization.data(withJSONObject: ["url": text])
+        #expect(throws: DownloadRequest.Refusal.self) { try DownloadRequest(json: json) }
     }
 
     @Test func publishedMessagesAreUsed() {
@@ -59,6 +88,7 @@ struct DownloadRequestTests {
         (#"{"url":"https://example.org/a","username":7}"#, "username"),
         (#"{"url":"https://example.org/a","client_id":{}}"#, "client_id"),
         (#"{"url":"https://example.org/a","options":[]}"#, "options"),
+        (#"{"url":"https://example.org/a","options":{"disposition":"preview"}}"#, "disposition"),
         (#"{"url":"https://example.org/a","options":{"height":"720"}}"#, "height"),
         (#"{"url":"https://example.org/a","options":{"height":720.5}}"#, "options"),
         (#"{"url":"https://example.org/a","options":{"height":143}}"#, "height"),

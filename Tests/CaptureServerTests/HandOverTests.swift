@@ -96,6 +96,16 @@ struct HandOverTests {
         try await expectDone(row.downloadID)
     }
 
+    @Test(arguments: ["", "\0", String(repeating: "👨‍👩‍👧‍👦", count: 300), String(repeating: "हिन्दी", count: 300)])
+    func titleNeverLosesADownload(title: String) async throws {
+        var (row, files) = try await session()
+        files.title = title
+        files.fileName = title
+        try await handOver().run(row, files)
+        #expect(try store.archives().count == 1)
+        #expect(try await test.row(row.downloadID).state == "completed")
+    }
+
     /// A person cancels and deletes while the runner ends.
     @Test func severalSweepsAtOnceLeaveNothing() async throws {
         let (row, _) = try await session()

@@ -41,7 +41,7 @@ def expect_invalid(status, answer, *place, message=None):
     pytest.param("http://a.", id="9-characters"), pytest.param("https://a.example/" + "x" * 2031, id="2049-characters"),
     "file:///etc/passwd", "ytsearch:lighthouse", "ytsearch10:lighthouse ships", "ftp://a.example/film.mp4", "javascript:alert(1)//x",
     "https://ana:secret@a.example/film", "https://ana@a.example/film", pytest.param("https://a.example/\0film", id="nul"),
-    pytest.param("https://a.example/fi\nlm", id="newline"), pytest.param("https://a.example/fi\u202elm", id="turned-around"),
+    pytest.param("https://a.example/fi\u202elm", id="turned-around"),
     "https://", "https:///film.mp4", "http:a.example/film", "//a.example/film.mp4", "a.example/film.mp4", "--exec=touch /tmp/x",
     "https://a.example:99999/film", "https://a b.example/film", "", "          ",
 ])

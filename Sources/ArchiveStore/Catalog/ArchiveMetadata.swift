@@ -22,13 +22,25 @@ package struct ArchiveMetadata: Sendable, Hashable, Codable {
             var seen: Set<String> = []
             return tags.map(Self.trimmed).filter { !$0.isEmpty && seen.insert($0).inserted }
         }
-        try Self.check(checked.title, "the title", bytesMax: 1 << 10)
+        try Self.check(checked.title, "the title", bytesMax: Self.titleBytesMax)
         for tag in checked.tags ?? [] { try Self.check(tag, "the tag \"\(tag.prefix(20))\"", bytesMax: 200) }
         if let count = checked.tags?.count, count > Self.tagsMax {
             throw StoreError(.invalidMetadata, "too many tags: \(count); the maximum is \(Self.tagsMax)")
         }
         try Self.check(notes, "the notes", bytesMax: 256 << 10)
         return checked
+    }
+
+    /// Returns a title from elsewhere within the limit, cut at a character.
+    ///
+    /// - Returns: `Untitled` for a text without letters.
+    package static func title(from text: String) -> String {
+        let title = trimmed(String(String.UnicodeScalarView(text.unicodeScalars.prefix(titleBytesMax))))
+        guard !title.isEmpty else { return "Untitled" }
+        guard title.utf8.count > titleBytesMax else { return title }
+        var (cut, size) = (title[...], title.utf8.count)
+        while size > titleBytesMax - "…".utf8.count, let last = cut.popLast() { size -= last.utf8.count }
+        return cut.isEmpty ? "Untitled" : cut + "…"
     }
 
     private static func check(_ text: String?, _ name: String, bytesMax: Int) throws {
@@ -42,4 +54,5 @@ package struct ArchiveMetadata: Sendable, Hashable, Codable {
     }
 
     private static let tagsMax = 100
+    private static let titleBytesMax = 1 << 10
 }

@@ -134,7 +134,7 @@ struct HandOver: Sendable {
         try session.take(files.archive, to: path)
         let genre = files.genre == .unknown ? [] : [files.genre.rawValue]
         let options = ImportOptions(
-            title: files.title, tags: [row.username] + genre,
+            title: ArchiveMetadata.title(from: files.title), tags: [row.username] + genre,
             saved: SavedURL(
                 url: row.url, user: row.username, incomplete: files.incomplete, replayCheck: files.replayCheck))
         let result: ImportResult

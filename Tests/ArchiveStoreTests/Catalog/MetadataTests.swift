@@ -55,4 +55,18 @@ struct MetadataTests {
         #expect(String(decoding: try contents(of: test.layout.sidecar(archive.key)), as: UTF8.self) == text)
         #expect(try test.store.catalog.allArchives() == [archive])
     }
+
+    /// A title of a site can be anything.
+    @Test(arguments: [
+        ("  A film\n", "A film"), ("", "Untitled"), ("\u{0}\t", "Untitled"), (String(repeating: "x", count: 1024), nil),
+        (String(repeating: "👨‍👩‍👧‍👦", count: 300), nil), (String(repeating: "हिन्दी", count: 300), nil),
+        (String(repeating: "e\u{301}", count: 2000), nil),
+        ("a" + String(repeating: "\u{301}", count: 5000), "Untitled"),
+    ])
+    func titleFromElsewhereIsCutAtACharacter(_ text: String, _ expected: String?) throws {
+        let title = ArchiveMetadata.title(from: text)
+        #expect(try ArchiveMetadata(title: title).checked().title == title)
+        if let expected { #expect(title == expected) } else { #expect(title.utf8.count > 1024 - 40) }
+        if title.hasSuffix("…") { #expect(text.hasPrefix(title.dropLast())) }
+    }
 }
