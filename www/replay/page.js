@@ -301,6 +301,31 @@
     if (document.cookie.includes("___replayhost=1")) document.cookie = "___replayhost=; max-age=0";
     else keepCookies();
 
+    // The focus. What is typed into the viewer isn't for the page. So a page without the focus takes it when the user gives it.
+    const hasFocus = () => (documentOf(archiveTop) ?? document).hasFocus();
+    let takeFocus = null;
+    const forgetFocus = () => {
+        takeFocus = null;
+    };
+    for (const { prototype } of [window.HTMLElement, window.SVGElement, window.MathMLElement].filter(Boolean)) {
+        const { focus } = prototype;
+        prototype.focus = function (...options) {
+            forgetFocus();
+            if (hasFocus()) focus.apply(this, options);
+            else takeFocus = () => focus.apply(this, options);
+        };
+    }
+    const { focus: focusWindow } = window;
+    window.focus = () => {
+        if (hasFocus()) focusWindow.call(window);
+    };
+    // Where the user clicks, the focus stays.
+    archiveTop.addEventListener("pointerdown", forgetFocus, true);
+    archiveTop.addEventListener("focus", () => {
+        takeFocus?.();
+        forgetFocus();
+    });
+
     // `Link` fields of responses have another name (sw.js), since browsers would act on them.
     const linkField = "x-replayhost-link";
     const { get, has, entries } = Headers.prototype;

@@ -179,6 +179,13 @@ export function createAgentFrame(archive, chosenMode, listener) {
          */
         tell: (command, details = {}) => send({ ...details, replayhost: command }),
 
+        /** Removes the agent's page, and what archived scripts run there. {@link check} loads it again. */
+        stop() {
+            frame.src = "about:blank";
+            if (attempt.settled) begin();
+            settle("reject", failure("worker-silent"));
+        },
+
         close() {
             clearTimeout(attempt.timer);
             window.removeEventListener("message", receive);

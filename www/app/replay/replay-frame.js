@@ -4,6 +4,7 @@
  */
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { createFocusGuard } from "./focus-guard.js";
 
 // Scripts and forms work as on the live web, but a page can't open windows or navigate the viewer.
 const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock";
@@ -22,12 +23,22 @@ const titleCharactersMax = 1000;
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @param {{onReport: (report: Report) => void, onDocument: () => void}} listener `onDocument`: a document arrived
+ * @param {Element} agentFrame the agent's frame, which archived scripts can reach
+ * @param {{onReport: (report: Report) => void, onDocument: () => void, onFocusTaken: () => void}} listener
+ *   `onDocument`: a document arrived; `onFocusTaken`: the page keeps taking the focus from the app
  */
-export function createReplayFrame(archive, { onReport, onDocument }) {
+export function createReplayFrame(archive, agentFrame, { onReport, onDocument, onFocusTaken }) {
     const origin = new URL(archive.replayOrigin).origin;
     let frame = null;
     const element = make("div", { class: "replay-frame" });
+    const guard = createFocusGuard(element, { give, isPageFrame: (one) => frame !== null && one === frame,
+        isAgentFrame: (one) => one === agentFrame, onRepeated: onFocusTaken });
+
+    function give() {
+        if (!frame) return;
+        guard.release();
+        frame.focus();
+    }
 
     function receive(event) {
         if (!frame || event.source !== frame.contentWindow || event.origin !== origin) return;
@@ -65,16 +76,20 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
                     "aria-description": "F6 leaves the page",
                     allow: "autoplay; fullscreen", src: target,
                     on: { load: onDocument } });
-                element.replaceChildren(frame);
+                element.replaceChildren(frame, guard.shield);
             } else {
                 // The viewer adds the history entries.
                 frame.contentWindow.location.replace(target);
             }
         },
 
-        focus: () => frame?.focus(),
+        focus() {
+            // Firefox ignores this while a key is handled.
+            if (frame) setTimeout(give);
+        },
 
         close() {
+            guard.close();
             window.removeEventListener("message", receive);
             element.remove();
         },

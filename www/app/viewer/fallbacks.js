@@ -11,7 +11,7 @@ import { absencePanel, failurePanel } from "./panels.js";
 
 /** @param {import("./viewer.js").Viewer} viewer */
 export function createFallbacks(viewer) {
-    const { archive, attempts, display, onFailed, onShown, pageReports, title } = viewer;
+    const { agent, archive, attempts, display, frame, onFailed, onShown, pageReports, title } = viewer;
     let needsServer = false;
     const openAgain = (url, timestamp) => viewer.openings.openURL(url, timestamp, { step: "replace" });
     const server = followServer({ onBack: () => {
@@ -35,6 +35,16 @@ export function createFallbacks(viewer) {
 
     return {
         fail,
+
+        /** Closes a page that keeps taking the focus, with everything that its scripts may have left at its origin's frames. */
+        closePage() {
+            const { url, timestamp } = display.state;
+            attempts.begin();
+            attempts.retry = () => openAgain(url, timestamp);
+            frame.remove();
+            agent.stop();
+            fail(Object.assign(new Error(message("viewer.focus-taken")), { hint: message("viewer.focus-taken-hint"), isOfPage: true }));
+        },
 
         /** Files became unavailable. */
         showUnavailable(url, timestamp, error) {

@@ -9,10 +9,10 @@ import { createTimeChoice } from "./capture-times.js";
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @param {{onOpen: (typed: string) => void, onReload: () => void, onPrint: () => void, onExport: () => void}
+ * @param {{onOpen: (typed: string) => void, onLeave: () => void, onReload: () => void, onPrint: () => void, onExport: () => void}
  *   & import("./capture-times.js").Listener} listener
  */
-export function createToolbar(archive, { onOpen, onReload, onPrint, onExport, onTime, list }) {
+export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onExport, onTime, list }) {
     const title = plain(archive.title) || archive.id;
     const button = (shape, label, action) => make("button", { type: "button", class: "tool", "aria-label": label,
         title: label, on: { click: action } }, icon(shape));
@@ -66,6 +66,7 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onExport, on
         if (event.key !== "Escape") return;
         input.value = shownText;
         input.blur();
+        onLeave();
     });
 
     return {

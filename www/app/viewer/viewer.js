@@ -48,6 +48,7 @@ export function createViewer(archive, chosenMode, listener) {
     viewer.steps = createSteps();
     viewer.toolbar = createToolbar(archive, {
         onOpen: (typed) => viewer.openings.openTyped(typed),
+        onLeave: () => viewer.display.state.panel || viewer.frame.focus(),
         onReload: () => viewer.openings.reload(),
         onPrint: () => requests.print(),
         onExport: listener.onExport,
@@ -63,9 +64,10 @@ export function createViewer(archive, chosenMode, listener) {
         onSimilar: (isDocument) => viewer.arrivals.noteSimilarAnswer(isDocument),
         onReloadRefused: () => viewer.openings.navigateAgain(),
     });
-    viewer.frame = createReplayFrame(archive, {
+    viewer.frame = createReplayFrame(archive, viewer.agent.element, {
         onReport: (report) => viewer.pageReports.receive(report),
         onDocument: () => viewer.pageReports.checkDocument(),
+        onFocusTaken: () => viewer.fallbacks.closePage(),
     });
     viewer.stage = make("main", { class: "stage" }, viewer.frame.element);
     viewer.marks = createMarkedWords(viewer.agent, viewer.stage, () => viewer.frame.focus());

@@ -8,6 +8,8 @@ from ..browser import Browser
 from ..viewer import Viewer
 from .engine import Engine, NotThere, ScriptError
 
+KEYS = {"\ue004": "Tab", "\ue00c": "Escape", "\ue036": "F6"}
+
 
 class Chromium(Engine):
     name = "chromium"
@@ -55,6 +57,18 @@ class Chromium(Engine):
     def type(self, selector, text):
         self.page.locator(selector).fill(text)
         self.page.locator(selector).press("Enter")
+
+    def press_keys(self, text):
+        for letter in text:
+            self.page.keyboard.press(KEYS.get(letter, letter))
+
+    def press_at(self, *places, drag=False):
+        mouse = self.page.mouse
+        for number, place in enumerate(places):
+            mouse.move(*place)
+            if number == len(places) - (2 if drag else 1):
+                mouse.down()
+        mouse.up()
 
     def choose_file(self, selector, path):
         self.page.locator(selector).set_input_files(path)

@@ -59,6 +59,14 @@ class Engine:
         """Types into a field of the tab's document, in place of what is there, and presses Enter."""
         raise NotImplementedError
 
+    def press_keys(self, text):
+        """Presses the keys of a text, one after the other. What has the focus gets them. Other keys have WebDriver's codes."""
+        raise NotImplementedError
+
+    def press_at(self, *places, drag=False):
+        """Moves the mouse over these places, and clicks at the last. `drag`: the button is pressed at the place before."""
+        raise NotImplementedError
+
     def choose_file(self, selector, path):
         """Chooses a file in a file field of the tab's document, as in the browser's dialog."""
         raise NotImplementedError

@@ -104,6 +104,16 @@ class WebDriverEngine(Engine):
     def type(self, selector, text):
         self.attempt(self.type_into_element, selector, text)
 
+    def press_keys(self, text):
+        keys = [{"type": kind, "value": letter} for letter in text for kind in ["keyDown", "keyUp"]]
+        self.command("PerformActions", actions=[{"type": "key", "id": "keyboard", "actions": keys}])
+
+    def press_at(self, *places, drag=False):
+        actions = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 0} for x, y in places]
+        actions.insert(len(actions) - (1 if drag else 0), {"type": "pointerDown", "button": 0})
+        self.command("PerformActions", actions=[
+            {"type": "pointer", "id": "mouse", "actions": [*actions, {"type": "pointerUp", "button": 0}]}])
+
     def send_file(self, selector, path):
         self.command("ElementSendKeys", id=self.find("css selector", selector), text=str(path))
 

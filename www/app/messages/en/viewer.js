@@ -17,6 +17,8 @@ addMessages({
     "viewer.engine-frame": "Replay engine",
     "viewer.export": "Export this page…",
     "viewer.first-captures": "First captures",
+    "viewer.focus-taken": "The page kept taking the keyboard focus while you used the viewer, so it was closed.",
+    "viewer.focus-taken-hint": "What you type in the viewer isn't for archived pages. If you open the page again, use F6 or click to move between it and the viewer.",
     "viewer.forward": "Forward",
     "viewer.go-back": "Go back",
     "viewer.late": "The page didn't load within {n} seconds.",
