@@ -7,6 +7,7 @@
 (() => {
     const viewer = window.top;
     const charactersMax = 1000;
+    const foldersMax = 40;
     const report = (kind, text = "") => {
         viewer.postMessage({ replayhost: "page", kind, text: String(text).slice(0, charactersMax) }, "*");
     };
@@ -280,6 +281,28 @@
         navigate(target, new URL(url, document.baseURI).href);
         return target.window;
     };
+
+    /**
+     * Deletes cookies that a page of another archive set for all of `replayhost.localhost`. Those of this archive stay: they have
+     * another domain. A page can't see where a cookie is from, so this tries all paths that this page's URL is in.
+     */
+    function deleteSharedCookies() {
+        const domain = "replayhost.localhost";
+        const { get, set } = Object.getOwnPropertyDescriptor(Document.prototype, "cookie");
+        const names = new Set(get.call(document).split("; ").filter(Boolean)
+            .map((cookie) => (cookie.includes("=") ? cookie.split("=", 1)[0] : "")));
+        if (names.size === 0 || !location.hostname.endsWith(`.${domain}`)) return;
+        const folders = location.pathname.split("/").slice(0, foldersMax).map((_, index, all) => all.slice(0, index + 1).join("/"));
+        const paths = new Set([...folders.flatMap((folder) => [folder, `${folder}/`]).filter(Boolean), location.pathname]);
+        for (const name of names) {
+            for (const path of paths) {
+                for (const kind of ["", "; secure", "; secure; partitioned"]) {
+                    set.call(document, `${name}=0; domain=${domain}; path=${path}; max-age=0${kind}`);
+                }
+            }
+        }
+    }
+    deleteSharedCookies();
 
     // Cookies. WebKit stores none for a frame of another site. There, a page's cookies last until it's left.
     function keepCookies() {

@@ -1,5 +1,6 @@
 /** Clears data that something else left at an archive's origin. */
 import { make } from "../core/dom.js";
+import { isAtCanonicalHost } from "../core/origins.js";
 
 const key = "replayhost-origins";
 const originsMax = 1000;
@@ -89,12 +90,23 @@ export async function clearOrigin(origin, collection) {
     await Promise.resolve(navigator.locks?.request(`clear ${origin}`, clear) ?? clear()).catch(clear);
 }
 
+/** Deletes the cookies that archived pages set for all of `replayhost.localhost`, as far as this page sees them. */
+function deleteSharedCookies() {
+    const names = document.cookie.split("; ").filter(Boolean).map((cookie) => (cookie.includes("=") ? cookie.split("=", 1)[0] : ""));
+    for (const name of names) {
+        for (const kind of ["", "; secure", "; secure; partitioned"]) {
+            document.cookie = `${name}=0; domain=${location.hostname}; path=/; max-age=0${kind}`;
+        }
+    }
+}
+
 /**
  * Clears all origins at which archives were opened.
  *
  * @returns {Promise<void>}
  */
 export async function clearAllOrigins() {
+    if (isAtCanonicalHost()) deleteSharedCookies();
     for (const [origin] of known()) {
         await requestClearing(origin);
         remember(origin);

@@ -11,7 +11,7 @@ addMessages({
     "settings.cant-read-storage": "Can't read how much storage is used",
     "settings.clear": "Clear replay data",
     "settings.clear-confirm": "Clear replay data?",
-    "settings.clear-text": "Archived pages can store data in this browser: cookies, local storage and caches. Clearing it can't change your archives.",
+    "settings.clear-text": "Archived pages can store data in this browser. This clears local storage, caches, workers, and cookies set for all archives. Cookies of a single archive stay. Your archives don't change.",
     "settings.cleared": "Replay data was cleared.",
     "settings.keys": "Keyboard",
     "settings.keys-hint": "Turn this off if you use speech input, or if a key is pressed by accident.",
