@@ -10,6 +10,8 @@ import { failureText, stepText } from "./setup-texts.js";
 
 const answerSecondsMax = 6;
 const silenceSecondsMax = 75;
+// From the moment when the document in the frame has loaded. The agent reports at once.
+const firstReportSecondsMax = 10;
 
 /** An error that prevents replay at the archive's origin. */
 class AgentFailure extends Error {
@@ -42,11 +44,12 @@ export function createAgentFrame(archive, chosenMode, listener) {
     const origin = new URL(archive.replayOrigin).origin;
     const address = `${origin}/${chosenMode ? `?replay=${chosenMode}` : ""}`;
     const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: message("viewer.engine-frame"), tabindex: "-1",
-        "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin" });
+        "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin", on: { load: expectReport } });
     const failure = (code) => new AgentFailure(code, origin, archive.id);
     const requests = new Map();
     let requestCount = 0;
     let attempt = null;
+    let hasReported = false;
     let worked = false;
     let mode = "";
 
@@ -54,6 +57,20 @@ export function createAgentFrame(archive, chosenMode, listener) {
         attempt = Promise.withResolvers();
         attempt.promise.catch(() => {});
         return attempt;
+    }
+
+    function load() {
+        hasReported = false;
+        frame.src = address;
+    }
+
+    /** Browsers don't say that they couldn't load a document: they load an error of their own. */
+    function expectReport() {
+        const current = attempt;
+        if (!frame.src || current.settled) return;
+        setTimeout(() => {
+            if (current === attempt && !current.settled && !hasReported) settle("reject", failure("unreachable"));
+        }, firstReportSecondsMax * 1000);
     }
 
     function keepWaiting(current, seconds) {
@@ -74,7 +91,7 @@ export function createAgentFrame(archive, chosenMode, listener) {
     /** Reloads the agent's page, which then sets up the engine. */
     function restart(current) {
         current.rebuilt = worked;
-        frame.src = address;
+        load();
         keepWaiting(current, silenceSecondsMax);
     }
 
@@ -117,6 +134,7 @@ export function createAgentFrame(archive, chosenMode, listener) {
 
     function receive(event) {
         if (event.origin !== origin || event.source !== frame.contentWindow) return;
+        hasReported = true;
         const kind = event.data?.replayhost;
         if (Object.hasOwn(handlers, kind)) handlers[kind](event.data);
     }
@@ -125,9 +143,7 @@ export function createAgentFrame(archive, chosenMode, listener) {
 
     window.addEventListener("message", receive);
     keepWaiting(begin(), silenceSecondsMax);
-    clearOrigin(origin, archive.replayCollection).then(() => {
-        frame.src = address;
-    });
+    clearOrigin(origin, archive.replayCollection).then(load);
 
     return {
         element: frame,

@@ -34,6 +34,11 @@ const failures = {
         hint: "Site data may be blocked. Allow it for `SITE` (in Firefox: for `ADDRESS`), then reload this page. Some "
             + "private windows, or a full disk, can also be the cause.",
     },
+    unreachable: {
+        what: "The browser can't load anything from this archive's address",
+        hint: "It must resolve `HOST` and send the header `Referer` there. A setting or an extension may prevent this. Use another browser, or "
+            + "start the server with `replayhost serve --origins ports`.",
+    },
     "worker-silent": {
         what: "The replay engine isn't responding",
         hint: "Reload this page. If that doesn't help, clear this site's data in the browser's settings. Your archives are "
@@ -93,6 +98,6 @@ export function failureText(code, origin, id) {
     const home = "replayhost.localhost";
     const [site, address] = hostname.endsWith(`.${home}`)
         ? [`[*.]${home}`, `${protocol}//${home}:${port}`] : [hostname, origin];
-    const filled = hint.replace("SITE", site).replace("ADDRESS", address).replace("ARCHIVE", id);
+    const filled = hint.replace("SITE", site).replace("ADDRESS", address).replace("ARCHIVE", id).replace("HOST", hostname);
     return { code: known, what, hint: filled };
 }

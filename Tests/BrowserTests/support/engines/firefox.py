@@ -63,7 +63,8 @@ AHEAD = {
     "network.prefetch-next": False,
 }
 
-BLOCKS = {"": {}, "workers": {"dom.serviceWorkers.enabled": False}, "site data": {"network.cookie.cookieBehavior": 2}}
+BLOCKS = {"": {}, "workers": {"dom.serviceWorkers.enabled": False}, "site data": {"network.cookie.cookieBehavior": 2},
+    "referrers": {"network.http.sendRefererHeader": 0}}
 
 # Settings, Cookies and Site Data, Manage Exceptions: allow.
 ALLOW = """const principal = Services.scriptSecurityManager.createContentPrincipalFromOrigin("ADDRESS");
