@@ -23,13 +23,16 @@ pytestmark = pytest.mark.one_chromium
 
 MARKUP = ('<img src="https://leak-hostile.example/x" onerror="attacked=1">"\'`${attacked=1}</script><script>attacked=1</script>'
     "\u202etxet\u2066")
-LONG = MARKUP + "x" * 100_000
+# Browsers show each of these as one character, within which lines don't break (UAX #29): enclosing marks, and parts of Hangul syllables.
+CLUSTERS = "a" + "\u20dd" * 200, "\u1100" * 200
+LONG = MARKUP + CLUSTERS[0] + "x" * 100_000
 WORDS = MARKUP + " many words" * 10_000
 # A file's name has no slash, and at most 255 bytes.
 FILE = "<img src=x onerror=attacked=1>'\"&\u202egpj"
 SITE = "https://hostile.example"
 URLS = [f"{SITE}/", f"{SITE}/\"><img src=x onerror=attacked=1>", f"{SITE}/%3Cimg%20src=x%20onerror=attacked=1%3E?q=<script>attacked=1</script>",
-    f"{SITE}/\u202egpj.html", f"{SITE}/{'long-' * 6_000}", f"{SITE}/{'words%20' * 1_000}"]
+    f"{SITE}/\u202egpj.html", f"{SITE}/{'long-' * 6_000}", f"{SITE}/{'words%20' * 1_000}",
+    *(f"{SITE}/{cluster}" for cluster in CLUSTERS)]
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="attacked=1"><script>attacked=1; top.attacked=1</script></svg>'
 
 

@@ -6,8 +6,23 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const spokenAttributes = new Set(["alt", "aria-label", "title"]);
 
+const clusterCharactersMax = 10;
+const clusterPart = new RegExp(`.{1,${clusterCharactersMax}}`, "gsu");
+const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
+// Only these can be in longer clusters.
+const mayBeLong = new RegExp(`[^\\0-\u02ff\\s]{${clusterCharactersMax + 1}}`, "u");
+
+/**
+ * Lets a line break within what browsers show as one character. Otherwise a letter with hundreds of marks, or hundreds of Hangul
+ * parts, would be wider than the window. Characters of languages and emoji are shorter.
+ */
+function breakClusters(text) {
+    if (!mayBeLong.test(text)) return text;
+    return Array.from(clusters.segment(text), ({ segment }) => segment.match(clusterPart)?.join("\u200b") ?? segment).join("");
+}
+
 /** Removes control characters. All text that is shown passes through here: much of it comes from archives. */
-const readable = (text) => String(text).replace(controls, " ").replace(bidiControls, "");
+const readable = (text) => breakClusters(String(text).replace(controls, " ").replace(bidiControls, ""));
 
 /**
  * Creates an element. Control characters are removed from its text and from attributes that screen readers speak.
