@@ -69,8 +69,8 @@ function markAt(origin, mark = "") {
 const isShared = (origin) => new URL(origin).hostname === "localhost";
 
 /**
- * Clears an origin before an archive is opened there for the first time, or after another server was there. An earlier version of replayhost, an archive with
- * the same ID, or another program on the same port may have left a service worker there.
+ * Clears an origin before an archive is opened there for the first time, or after another server was there. An earlier version
+ * of replayhost, an archive with the same ID, or another program on the same port may have left a service worker there.
  *
  * No service worker of that origin intercepts these requests: the frame is sandboxed and has an opaque origin, and the image
  * belongs to this page. Firefox clears nothing for such a frame, and WebKit nothing for an image. Chromium clears for both.
