@@ -205,8 +205,10 @@ package struct Attempt: Sendable {
         try await PageRecorder(session: session, limits: session.order.limits).run()
     }
 
-    /// Which limit ended the recording of a page; `nil` if it's complete.
-    private func limitSentence(_ page: RecordedPage) -> String? { page.limit.map { session.order.limits.sentence($0) } }
+    /// Which limit ended the recording of a page, or what of it ended too early; `nil` if it's complete.
+    private func limitSentence(_ page: RecordedPage) -> String? {
+        page.limit.map { session.order.limits.sentence($0) } ?? page.cutSentence
+    }
 
     /// - Parameter lack: What is missing besides; `nil` if nothing is.
     private func pack(_ page: RecordedPage, lack: String? = nil) async throws -> SavedFiles {

@@ -148,6 +148,18 @@ class _Page(website._Answer):
         except OSError:
             pass
 
+    def answer_cut(self):
+        """Less than its Content-Length says, or nothing."""
+        kind = self.query["kind"]
+        data = {"html": b"<title>Cut</title><p>The first words", "css": b"h1 { color: red } /*", "js": b"window.cut = 1 /*",
+            "png": image_at("/img/cut.png")[:60], "empty": b""}[kind]
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("Content-Type", {"css": "text/css", "js": "text/javascript", "png": "image/png"}.get(kind, "text/html"))
+        self.send_header("Content-Length", str(len(data) + 1000))
+        self.end_headers()
+        self.wfile.write(data)
+
     def answer_events(self):
         self.stream("text/event-stream", ((b"data: tide\n\n", 0.2) for _ in iter(int, 1)))
 

@@ -51,6 +51,16 @@ def test_page_without_an_end(host, site):
     host.expect_no_processes()
 
 
+def test_parts_that_end_too_early(host, site):
+    """Of a style sheet, a script and an image, less came than their Content-Length says."""
+    site.make("parts", "<link rel=stylesheet href='/cut?kind=css'><h1>Ebb</h1><script src='/cut?kind=js'></script><img src='/cut?kind=png'>")
+    saved = save(host, site("/made/parts"))
+    assert "The page isn't complete: " in (text := description(host, saved)) and " and 2 more ended too early." in text
+    for kind in ["css", "js", "png"]:
+        assert saved.of(site(f"/cut?kind={kind}")).rec_headers.get_header("WARC-Truncated") == "disconnect", kind
+    expect_valid(host, saved)
+
+
 @soak
 def test_page_that_sends_too_much(host, site):
     """Bytes without an end, 300 MB in a gzip file, 1,000 windows."""

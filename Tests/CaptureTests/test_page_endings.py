@@ -129,6 +129,17 @@ def test_no_page_for_the_browser(host, site, answer, code, message):
     failed(host, site(f"/browser-only/{answer}"), code, message)
 
 
+@pytest.mark.parametrize(("kind", "words"), [("html", "The first words"), ("empty", "")])
+def test_document_that_ends_too_early(host, site, kind, words):
+    """It is saved in part, and says so; an empty one is never said to replay."""
+    saved = save(host, site(f"/browser-only/cut?kind={kind}"))
+    row = saved.row
+    assert row["incomplete"] == "The page isn't complete: its document ended too early.", row
+    document = saved.of(site(f"/browser-only/cut?kind={kind}"))
+    assert words in document.body.decode() and document.rec_headers.get_header("WARC-Truncated") == "disconnect"
+    assert not (row["replay_check"] or "").startswith("Replays:"), row
+
+
 def test_page_that_never_answers(hasty_host, site):
     failed(hasty_host, site("/browser-only/silent"), "network", "the page didn't answer in time")
 

@@ -27,6 +27,10 @@ import Testing
         (ReplayVerdict(sameWords: 1, requested: 10, missing: 2), "Differs: same text, 8 of 10 files"),
         (ReplayVerdict(requested: 4), "Replays: 4 of 4 files"),
         (ReplayVerdict(plays: true), "Replays: the media file plays"),
+        (ReplayVerdict(), "Not checked: the page has no text and no files"),
+        (ReplayVerdict(isShown: false), "Differs: the page isn't shown"),
+        (ReplayVerdict(sameWords: 1, isCut: true), "Replays, as far as it was saved: same text"),
+        (ReplayVerdict(sameWords: 0.5, isCut: true), "Differs: 50% of the words are the same"),
         (ReplayVerdict(plays: false), "Differs: the media file doesn't play"),
     ])
     func sentences(verdict: ReplayVerdict, sentence: String) {

@@ -10,6 +10,8 @@ struct RecordedPages: Sendable {
         /// Whether it's the page that shows a medium, which no site sent.
         let isOurs: Bool
         let text: String
+        /// Whether its document ended too early.
+        var isCut = false
         /// The URLs for which the site sent an error.
         let refused: Set<String>
         /// The URLs for which no response came.
@@ -47,10 +49,12 @@ struct RecordedPages: Sendable {
             let failed = urls.filter { $0.value.error != nil && ($0.value.status ?? 0) < 400 }
             // Of a document, there is nothing to compare.
             guard isOurs || text != nil else { return true }
+            let document = try wacz.closestCapture(toURL: page.url, at: time)
+            let isCut = try document.map { try wacz.record(of: $0).headers["WARC-Truncated"] != nil } ?? false
             found.append(
                 Page(
                     url: page.url, timestamp: time.digits14, isOurs: isOurs,
-                    text: String(decoding: text ?? [], as: UTF8.self), refused: Set(refused.keys),
+                    text: String(decoding: text ?? [], as: UTF8.self), isCut: isCut, refused: Set(refused.keys),
                     failed: Set(failed.keys)))
             return found.count < Self.pagesMax
         }

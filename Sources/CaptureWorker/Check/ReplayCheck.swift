@@ -131,7 +131,7 @@ struct ReplayCheck: Sendable {
         for url in watch.missing.prefix(Self.loggedMax) { session.log.add("not in the archive: \(url)") }
         return ReplayVerdict(
             sameWords: ReplayVerdict.sameWords(page.text, text), requested: watch.requested,
-            missing: watch.missing.count)
+            missing: watch.missing.count, isCut: page.isCut)
     }
 
     private static let loggedMax = 100

@@ -14,6 +14,8 @@ package struct ReplayVerdict: Sendable, Hashable {
     package var photos: Photos?
     /// Whether the replayed pages appeared.
     package var isShown = true
+    /// Whether a page's document ended too early when it was recorded.
+    package var isCut = false
 
     package struct Photos: Sendable, Hashable, Decodable {
         package var shown: Int
@@ -23,6 +25,7 @@ package struct ReplayVerdict: Sendable, Hashable {
     /// Adds what was seen on another page of the archive.
     package mutating func add(_ other: ReplayVerdict) {
         isShown = isShown && other.isShown
+        isCut = isCut || other.isCut
         sameWords = sameWords ?? other.sameWords
         requested += other.requested
         missing += other.missing
@@ -41,8 +44,12 @@ package struct ReplayVerdict: Sendable, Hashable {
             && Double(requested - missing) >= Double(requested) * Self.shareMin
     }
 
+    /// Whether there is nothing that could be compared, besides that there is a document.
+    private var isEmpty: Bool { sameWords == nil && requested <= 1 && plays == nil && photos == nil }
+
     /// A sentence for people: `Replays: same text, 148 of 150 files`.
     package var sentence: String {
+        if isEmpty, isShown { return "Not checked: the page has no text and no files" }
         var parts = isShown ? [] : ["the page isn't shown"]
         if let plays { parts.append(plays ? "the media file plays" : "the media file doesn't play") }
         if let photos { parts.append("\(photos.shown) of \(photos.all) photos") }
@@ -51,7 +58,8 @@ package struct ReplayVerdict: Sendable, Hashable {
                 sameWords >= Self.sameTextMin ? "same text" : "\(Int(sameWords * 100))% of the words are the same")
         }
         if requested > 0 { parts.append("\(requested - missing) of \(requested) files") }
-        return (isSame ? "Replays" : "Differs") + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+        let result = isSame ? isCut ? "Replays, as far as it was saved" : "Replays" : "Differs"
+        return result + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
     }
 
     /// Returns the share of words that two texts have in common, whatever their order; `nil` if both are empty.

@@ -154,8 +154,14 @@ struct BodyRecorder: Sendable {
                         "IO.read", IO.Read(handle: stream, size: size), session: target, as: IO.Piece.self)
                 }
             }
-            guard let piece = try piece?.get() else {
+            guard let piece else {
                 body.truncated = "time"
+                break
+            }
+            guard case .success(let piece) = piece else {
+                // The browser gave up: the connection ended.
+                if case .failure(let error) = piece, !(error is BrowserRefusal) { throw error }
+                body.truncated = "disconnect"
                 break
             }
             let bytes = try piece.bytes()
@@ -167,6 +173,12 @@ struct BodyRecorder: Sendable {
             if body.truncated != nil { break }
         }
         try connection.send("IO.close", ["handle": stream], session: target)
+        // What the browser decoded can have any size.
+        if body.truncated == nil, paused.field("content-encoding") == nil,
+            let size = paused.field("content-length").flatMap({ Int($0) }), body.size < size
+        {
+            body.truncated = "disconnect"
+        }
         return body
     }
 

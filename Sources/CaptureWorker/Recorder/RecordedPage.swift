@@ -46,7 +46,7 @@ struct RecordedExchange: Sendable {
     var body: String?
     /// Whether the browser has removed the content coding of the body.
     var isDecoded = true
-    /// Why the body isn't complete. WARC 1.1 §5.13: `length` or `time`.
+    /// Why the body isn't complete. WARC 1.1 §5.13: `length`, `time` or `disconnect`.
     var truncated: String?
     var certificate: Network.Certificate?
 
@@ -96,4 +96,22 @@ struct RecordedPage: Sendable {
     let resources: [String: PageInfo.Resource]
     let errorCount: Int
     let limit: RecordingLimits.Reached?
+
+    /// Says that its document, or files that it shows or runs, ended too early; `nil` if none did.
+    var cutSentence: String? {
+        let whole = Set(exchanges.filter { $0.truncated == nil }.map(\.url))
+        let cut = exchanges.filter {
+            $0.truncated != nil && Self.partTypes.contains($0.resourceType) && !whole.contains($0.url)
+        }
+        let document = finalURL.prefix { $0 != "#" }
+        if cut.contains(where: { $0.resourceType == "document" && $0.url == document }) {
+            return "The page isn't complete: its document ended too early."
+        }
+        guard let first = cut.first else { return nil }
+        let others = Set(cut.map(\.url)).count - 1
+        return
+            "The page isn't complete: \(first.url.prefix(200))\(others > 0 ? " and \(others) more" : "") ended too early."
+    }
+
+    private static let partTypes: Set = ["document", "stylesheet", "script", "image", "font"]
 }
