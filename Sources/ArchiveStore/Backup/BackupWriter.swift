@@ -168,7 +168,9 @@ struct BackupWriter {
         let (before, total) = copying
         do {
             try source.checkSize(archive.size)
-            let (size, hash) = try HashedCopy(source: source, target: target, limit: archive.size).run {
+            // One byte more shows that the file grows.
+            let limit = archive.size.addingSaturated(1)
+            let (size, hash) = try HashedCopy(source: source, target: target, limit: limit).run {
                 try progress(.copying(done: min(before + $0, total), total: total))
             }
             copying.done = before + archive.size

@@ -172,7 +172,8 @@ struct RestoreWriter {
         let incoming = try IncomingArchive(
             layout: layout, originalName: entry.sidecar.entry.originalName, source: path, expectedSize: entry.size)
         let (before, total) = copying
-        try incoming.copy(from: source, limit: entry.size) {
+        // One byte more shows that the file grows.
+        try incoming.copy(from: source, limit: entry.size.addingSaturated(1)) {
             try progress(.copying(done: min(before + $0, total), total: total))
         }
         guard incoming.sha256 == hash else {
