@@ -73,6 +73,7 @@ package struct ReplayServer: Sendable {
             [
                 ManagedTask { await background.run() }, ManagedTask { await ports.closeUnused() },
                 ManagedTask { [exports = site.exports] in await exports.deleteUnused() },
+                ManagedTask { await FreedMemory.returnToSystem() },
             ])
         if site.hosts.origins != .names { await ports.reopen() }
     }

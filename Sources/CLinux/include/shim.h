@@ -26,6 +26,12 @@ extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *acti
 /// largest block that was ever freed, and a list of 10,000 archives stays in memory. mallopt(3).
 extern void clinux_return_unused_memory(void);
 
+/// About how much memory the process has that isn't in use, in bytes; 0 if it's unknown. mallinfo(3); proc(5), "statm".
+extern size_t clinux_freed_memory(void);
+
+/// Returns all freed memory to the system, also that between used blocks. malloc_trim(3).
+extern void clinux_trim_memory(void);
+
 /// O_TMPFILE: a file without a name in a folder. open(2).
 enum { CLINUX_O_TMPFILE = 020000000 | O_DIRECTORY };
 
