@@ -209,7 +209,7 @@ struct Catalog: Sendable {
     /// passes the pages one by one.
     func add(
         _ archive: Archive, sidecarStamp: String? = nil, findings: [Finding], replacing oldKeys: [String] = [],
-        eachPage: ((ArchivePage) throws -> Void) throws -> Void
+        eachPage: ((ArchivePage) throws -> Void) throws -> Void, addFilter: (Database) throws -> Void = { _ in }
     ) throws {
         try writing { database in
             for key in oldKeys { try database.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
@@ -222,6 +222,7 @@ struct Catalog: Sendable {
                 ])
             }
             try Self.noteMainPage(archive.summary.mainPageURL, key: archive.key, database)
+            try addFilter(database)
         }
     }
 

@@ -6,6 +6,8 @@ struct ExaminedArchive {
     let wacz: WACZFile
     let inspection: WACZInspection
     let findings: [Finding]
+    /// The hashes of all index entries; `nil` if there are too many. See `CaptureFilters`.
+    let hashes: [UInt32]?
     /// The most likely main page of the page list; `nil` if it's empty.
     private let likelyMainPage: Page?
 
@@ -29,11 +31,15 @@ struct ExaminedArchive {
         }
         var choice = MainPageChoice()
         var isChoosing = true
+        var hashes = CaptureFilters.Hashes()
         inspection = try StoreError.refusingDamage { [wacz] in
-            try wacz.inspect(progress: progress) { page in
+            try wacz.inspect(progress: progress) { entry in
+                hashes.add(entry)
+            } page: { page in
                 if isChoosing, page.url.utf8.count <= TextLimits.url { isChoosing = choice.add(page) }
             }
         }
+        self.hashes = hashes.sorted
         likelyMainPage = choice.page
         guard isStrict else {
             findings = alsoFound + inspection.findings

@@ -210,35 +210,54 @@ final class CaptureFilters: Sendable {
         }
         if let made, made.stamp == stamp, made.hashes == nil || made.filter != nil { return }
         let hashes = try Self.hashes(of: open, check)
-        let data = hashes.map(Self.encoded)
-        try catalog.writing { database in
-            try database.execute(
-                sql: """
-                    INSERT OR REPLACE INTO captureFilter (archiveKey, stamp, checksum, hashes)
-                    SELECT key, :stamp, :checksum, :hashes FROM archive WHERE key = :key
-                    """,
-                arguments: [
-                    "key": archive.key, "stamp": stamp,
-                    "checksum": data.map { Self.checksum(of: $0, stamp, archive.key) } ?? 0, "hashes": data,
-                ])
+        try catalog.writing { try Self.save(hashes, of: archive, $0) }
+    }
+
+    /// Saves the filter of an archive, if the catalog has the archive.
+    ///
+    /// - Parameter hashes: `nil` if it can't have a filter.
+    static func save(_ hashes: [UInt32]?, of archive: Archive, _ database: Database) throws {
+        let (stamp, data) = (Stamp(archive).text, hashes.map(encoded))
+        try database.execute(
+            sql: """
+                INSERT OR REPLACE INTO captureFilter (archiveKey, stamp, checksum, hashes)
+                SELECT key, :stamp, :checksum, :hashes FROM archive WHERE key = :key
+                """,
+            arguments: [
+                "key": archive.key, "stamp": stamp,
+                "checksum": data.map { checksum(of: $0, stamp, archive.key) } ?? 0, "hashes": data,
+            ])
+    }
+
+    /// Collects the hashes of all entries of an archive.
+    struct Hashes {
+        /// `nil` if there were too many.
+        private var hashes: CaptureHashes? = CaptureHashes(countMax: CaptureFilters.countMax)
+
+        mutating func add(_ entry: CDXJEntry) {
+            if hashes?.add(entry) == false { hashes = nil }
         }
+
+        var isFull: Bool { hashes == nil }
+        var sorted: [UInt32]? { hashes?.sorted() }
     }
 
     /// Returns the hashes of all entries; `nil` if there are too many, or if the index is damaged.
     private static func hashes(of open: () throws -> WACZFile, _ check: CancellationCheck) throws -> [UInt32]? {
-        var hashes = CaptureHashes(countMax: countMax)
+        var hashes = Hashes()
         do {
             let reader = try open().makeCaptureReader()
             var count = 0
             while let (entry, _) = try reader.next() {
                 count += 1
                 if count.isMultiple(of: 1024) { try check.now() }
-                guard hashes.add(entry) else { return nil }
+                hashes.add(entry)
+                if hashes.isFull { return nil }
             }
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             return nil
         }
-        return hashes.sorted()
+        return hashes.sorted
     }
 
     private static func encoded(_ hashes: [UInt32]) -> Data {

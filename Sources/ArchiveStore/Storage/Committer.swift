@@ -122,6 +122,8 @@ struct Committer {
             replacing: [archive.key, oldKey].compactMap { $0 }
         ) { add in
             try examined.forEachPage { try add($0) }
+        } addFilter: { database in
+            try CaptureFilters.save(examined.hashes, of: archive, database)
         }
         // When the catalog is rebuilt, the file has been verified already.
         try store.verifications.restore(archive)

@@ -48,16 +48,17 @@ extension WACZFile {
     public func inspect(
         progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) throws -> Void = { _, _ in }
     ) throws -> WACZInspection {
-        try inspect(progress: progress) { _ in }
+        try inspect(progress: progress, capture: { _ in }, page: { _ in })
     }
 
-    /// Does the same, and calls `page` with each listed page.
+    /// Does the same, and calls `capture` with each index entry and `page` with each listed page.
     package func inspect(
-        progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) throws -> Void, page: (Page) -> Void
+        progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) throws -> Void, capture: (CDXJEntry) -> Void,
+        page: (Page) -> Void
     ) throws -> WACZInspection {
         var inspector = WACZInspector(self)
         try inspector.checkPackage()
-        try inspector.readIndexes(progress)
+        try inspector.readIndexes(progress, capture)
         try inspector.readPages(progress, page)
         return inspector.result()
     }
@@ -232,11 +233,12 @@ private struct WACZInspector {
         }
     }
 
-    mutating func readIndexes(_ progress: (UInt64, UInt64) throws -> Void) throws {
+    mutating func readIndexes(_ progress: (UInt64, UInt64) throws -> Void, _ found: (CDXJEntry) -> Void) throws {
         try checkZipNumFiles()
         let reader = wacz.makeCaptureReader()
         while let (entry, location) = try reader.next() {
             note(entry, location)
+            found(entry)
             if captureCount.isMultiple(of: 1024) { try report(reader.bytesRead, progress) }
         }
         indexBytes = reader.bytesRead

@@ -261,6 +261,26 @@ struct CaptureFiltersTests {
     }
 
     /// The job that indexes text makes filters, also for archives that an earlier version imported.
+    /// Lookups needn't wait for the background job.
+    @Test(arguments: GeneratedArchive.Layout.allCases)
+    func importMakesTheSameFilterAsTheJob(_ layout: GeneratedArchive.Layout) throws {
+        func filter(_ archive: Archive) throws -> Row? {
+            try store.catalog.reading {
+                try Row.fetchOne(
+                    $0, sql: "SELECT stamp, checksum, hashes FROM captureFilter WHERE archiveKey = ?",
+                    arguments: [archive.key])
+            }
+        }
+        let file = try folder.write(
+            GeneratedArchive(pages: numberedPages(40), seed: 1, layout: layout).bytes(), to: "a.wacz")
+        let archive = try store.importFile(at: file).archive
+        #expect(try store.repairFilters() == (0, 0))
+        let made = try #require(try filter(archive))
+        try store.catalog.writing { try $0.execute(sql: "DELETE FROM captureFilter") }
+        try makeFilters([archive])
+        #expect(try filter(archive) == made)
+    }
+
     @Test func jobMakesFilters() throws {
         var random = SeededGenerator(seed: 5)
         let archives = try (0..<3).map { try add($0, &random) }
