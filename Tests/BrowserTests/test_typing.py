@@ -19,7 +19,7 @@ TEXT = "limpet"
 CLOSED = "The page kept taking the keyboard focus"
 URL_FIELD = ".url-bar input"
 # As WebDriver names keys
-TAB, ESCAPE, F6 = "\ue004", "\ue00c", "\ue036"
+TAB, ENTER, ESCAPE, F6 = "\ue004", "\ue007", "\ue00c", "\ue036"
 
 
 def page(start=""):
@@ -120,6 +120,7 @@ def press_on(engine, identifier):
 
 def type_into(engine, selector):
     """Clicks a field, and types in place of what is in it."""
+    engine.wait_for("(selector) => document.querySelector(selector) !== null", selector, what=f"{selector} is there")
     engine.click(selector)
     engine.run("(selector) => document.querySelector(selector).select()", selector)
     engine.press_keys(TEXT)
@@ -161,6 +162,19 @@ def test_page_that_gets_around_it_is_closed(host, tab, way, mode):
     type_into(tab, URL_FIELD)
     open_page(tab, host, "", mode)
     assert keys_in_page(tab) == set()
+
+
+def test_closed_page_opens_again(host, tab):
+    """With "Try again", which is reached by keys."""
+    open_page(tab, host, "native window", "lookups")
+    tab.click(URL_FIELD)
+    tab.wait_for_text(CLOSED)
+    tab.press_keys(F6)
+    tab.wait_for("() => document.activeElement.innerText === 'Try again'", what="F6 leads to the button")
+    tab.press_keys(ENTER)
+    tab.wait_for("() => document.title === 'Taker'", what="the page is there", in_page=True)
+    tab.wait_for("() => document.querySelector('.capture-time .label') !== null", what="the page is shown")
+    assert value_of(tab, URL_FIELD) == url_of("native window")
 
 
 def focus_of(engine):

@@ -41,6 +41,8 @@ export function createFallbacks(viewer) {
             const { url, timestamp } = display.state;
             attempts.begin();
             attempts.retry = () => openAgain(url, timestamp);
+            // As if it had been left, so that it isn't expected in the frame.
+            display.go("open", { url, timestamp, step: "replace", traversed: true });
             frame.remove();
             agent.stop();
             fail(Object.assign(new Error(message("viewer.focus-taken")), { hint: message("viewer.focus-taken-hint"), isOfPage: true }));

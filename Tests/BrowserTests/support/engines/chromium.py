@@ -8,7 +8,7 @@ from ..browser import Browser
 from ..viewer import Viewer
 from .engine import Engine, NotThere, ScriptError
 
-KEYS = {"\ue004": "Tab", "\ue00c": "Escape", "\ue036": "F6"}
+KEYS = {"\ue004": "Tab", "\ue007": "Enter", "\ue00c": "Escape", "\ue017": "Delete", "\ue036": "F6"}
 
 
 class Chromium(Engine):
