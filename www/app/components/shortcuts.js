@@ -10,7 +10,10 @@ const groups = [
     ["shortcuts.everywhere", [["shortcuts.search", ["/"]], ["shortcuts.help", ["?"]], ["shortcuts.escape", ["Esc"]]]],
     ["shortcuts.lists", [["shortcuts.move", ["↑", "↓"]], ["shortcuts.controls", ["←", "→"]],
         ["shortcuts.pages", ["Page Up", "Page Down"]], ["shortcuts.ends", ["Home", "End"]], ["shortcuts.open", ["Enter"]]]],
-    ["shortcuts.viewer", [["shortcuts.toolbar", ["F6"]], ["shortcuts.history", ["Alt+←", "Alt+→"]],
+    ["shortcuts.library", [["shortcuts.select", ["Space"]], ["shortcuts.select-several", ["Shift+↑", "Shift+↓"]],
+        ["shortcuts.tags", ["e"]], ["shortcuts.remove", ["Del"]]]],
+    ["shortcuts.archive", [["shortcuts.edit", ["e"]]]],
+    ["shortcuts.viewer", [["shortcuts.toolbar", ["F6"]], ["shortcuts.to-page", ["Esc"]], ["shortcuts.print", ["Ctrl+p"]], ["shortcuts.history", ["Alt+←", "Alt+→"]],
         ["shortcuts.words", ["Shift+F6"]], ["shortcuts.words-step", ["n", "Shift+n"]], ["shortcuts.words-off", ["Esc"]]]],
 ];
 

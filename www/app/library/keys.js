@@ -15,8 +15,8 @@ export function press(event, archive, index, to, { list, select }) {
     } else if (event.key === " " && !event.target.matches("button, input")) {
         select((selected) => selected.select(archive, !selected.isSelected(archive.id)));
     } else if (event.key === "Delete") {
-        select((selected) => selected.remove([archive]));
+        select((selected) => selected.remove(selected.orElse(archive)));
     } else if (event.key === "e" && settings().singleKeys) {
-        select((selected) => selected.editTags([archive]));
+        select((selected) => selected.editTags(selected.orElse(archive)));
     }
 }

@@ -117,6 +117,8 @@ export function showLibrary(root, firstRoute) {
     function onKey(event, archive, index, to) {
         if (event.ctrlKey || event.metaKey || event.altKey || !archive) return;
         if (event.key === " " && !event.target.matches("button, input")) event.preventDefault();
+        // The field that it opens could get the letter.
+        if (event.key === "e" && settings().singleKeys) event.preventDefault();
         whenLoaded(() => keys ??= import("./keys.js"), ({ press }) => press(event, archive, index, to, { list, select }));
     }
 

@@ -197,6 +197,9 @@ export function createSelection({ onChanged, onFocusLost, filter, onCreated }) {
         end,
         isSelected: (id) => chosen.has(id),
 
+        /** @returns {import("../core/api.js").Archive[]} what is selected; else only this archive */
+        orElse: (archive) => (chosen.size > 0 ? [...chosen.values()] : [archive]),
+
         get isOpen() {
             return isOpen;
         },
