@@ -137,7 +137,7 @@ def test_control_page_gets_what_is_typed_in_it(host, tab):
     forget_keys(tab)
 
 
-@pytest.mark.few("lookups", "element ranges", "agent ranges")
+@pytest.mark.few("chromium lookups", "element")
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
 @pytest.mark.parametrize("way", ORDINARY)
 def test_ordinary_page_waits_for_the_focus(host, tab, way, mode):
@@ -150,7 +150,7 @@ def test_ordinary_page_waits_for_the_focus(host, tab, way, mode):
     assert tab.run_in_page("() => document.title") == "Taker"
 
 
-@pytest.mark.few("lookups", "element ranges", "agent ranges")
+@pytest.mark.few("chromium lookups", "firefox dialog lookups", "agent")
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
 @pytest.mark.parametrize("way", HOSTILE)
 def test_page_that_gets_around_it_is_closed(host, tab, way, mode):

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from support.engines import ENGINES
 from support.expecting import expect
 
@@ -21,6 +23,7 @@ def test_names_are_not_resolved(host_with_sample, browser, page):
     expect(page.frame_locator('iframe[title="Archived page"]').locator("h1")).to_be_visible()
 
 
+@pytest.mark.few()
 def test_no_referrer_is_sent(host_with_sample, playwright, tmp_path):
     """As with a setting of Firefox."""
     engine = ENGINES["firefox"](tmp_path / "browser", blocks="referrers", playwright=playwright)

@@ -5,6 +5,7 @@ import resource
 import socket
 from pathlib import Path
 
+import pytest
 from program import Server
 from support.waiting import wait_until
 
@@ -16,6 +17,7 @@ def own_megabytes(pid):
     return int(re.search(r"Anonymous:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text())[1]) / 1024
 
 
+@pytest.mark.few()
 def test_memory_of_closed_connections_is_returned_to_the_system(store):
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[1], 4096), limits[1]))
