@@ -31,9 +31,12 @@ package struct WebURL: Sendable, Hashable {
     /// The rules are those of `urls.js`: a URL ends at white space, and at quotation marks and brackets that URLs contain only
     /// percent-encoded; punctuation at its end isn't part of it.
     ///
-    /// - Returns: `nil` if there is none, or if the first one isn't valid.
+    /// - Returns: `nil` if there is none, if the first one isn't valid, and for a text that is only an invalid URL.
     package init?(firstIn text: String) {
-        guard let scheme = text.firstRange(of: /https?:\/\//.ignoresCase()) else { return nil }
+        let text = text.drop(while: \.isWhitespace)
+        guard let scheme = text.firstRange(of: /https?:\/\//.ignoresCase()),
+            scheme.lowerBound > text.startIndex || text.contains(where: \.isWhitespace)
+        else { return nil }
         var found = text[scheme.lowerBound...].prefix { !$0.isWhitespace && !Self.ends.contains($0) }
         while let last = found.last, Self.trailing.contains(last) || Self.closesNothing(found) { found.removeLast() }
         self.init(String(found))

@@ -89,6 +89,7 @@ package struct Attempt: Sendable {
             switch try await document() {
             case .document(let files): return try await pack(files)
             case .other(let type): return try await savePage(of: type)
+            case .onlyForBrowsers(let failure): return try await saveByBrowser(or: failure)
             }
         }
         switch try await result({ try await medium(isGeneric: false) }) {
@@ -177,6 +178,7 @@ package struct Attempt: Sendable {
     private func saveFromUnknownSite(_ url: WebURL, isMedia: Bool) async throws -> SavedFiles {
         let outcome = isMedia ? .other(mediaType: "text/html") : try await document()
         if case .document(let files) = outcome { return try await pack(files) }
+        if case .onlyForBrowsers(let failure) = outcome { return try await saveByBrowser(or: failure) }
         guard case .other(let type) = outcome else { throw ToolFailure(.unsupported, "this can't be saved") }
         let isPage = Self.pageTypes.contains(type)
         // The generic extractor also takes what a page only shows beside its text. Without a browser, that's better than
@@ -198,11 +200,39 @@ package struct Attempt: Sendable {
             throw ToolFailure(
                 .unsupported, "this can't be saved: it's \(type), not a page, video, audio file, PDF or e-book")
         }
-        return try await pack(recordPage())
+        return try await saveByBrowser()
     }
 
     private func recordPage() async throws -> RecordedPage {
-        try await PageRecorder(session: session, limits: session.order.limits).run()
+        do {
+            return try await PageRecorder(session: session, limits: session.order.limits).run()
+        } catch let other as NotAPage {
+            throw other.failure
+        }
+    }
+
+    /// Saves what a browser gets of a site that refuses other programs, or that redirects until it gets its cookie back.
+    ///
+    /// - Parameter failure: Why curl failed, which counts without a browser.
+    private func saveByBrowser(or failure: ToolFailure) async throws -> SavedFiles {
+        guard session.order.tools.chromium != nil else { throw failure }
+        session.log.add("curl: \(failure.message). The browser tries it.")
+        return try await saveByBrowser()
+    }
+
+    /// Saves what a browser gets: a page, or a document, which curl then fetches with the browser's header fields.
+    private func saveByBrowser() async throws -> SavedFiles {
+        let recorder = PageRecorder(session: session, limits: session.order.limits, takesDocuments: false)
+        do {
+            return try await pack(try await recorder.run())
+        } catch let other as NotAPage {
+            let attempt = DocumentAttempt(session: session, browser: other)
+            switch try await explained({ try await attempt.run() }) {
+            case .document(let files): return try await pack(files)
+            case .other: throw other.failure
+            case .onlyForBrowsers(let failure): throw failure
+            }
+        }
     }
 
     /// Which limit ended the recording of a page, or what of it ended too early; `nil` if it's complete.

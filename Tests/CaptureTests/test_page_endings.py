@@ -45,6 +45,16 @@ class _Answer(pages._Page):
         else:
             self.answer_page()
 
+    def answer_picky(self):
+        """`by`: refuses what isn't Chromium, by a status; or redirects to itself until it gets its cookie. Then a page or a PDF."""
+        by, kind = self.parts.path.split("/")[2:4]
+        if by == "cookie":
+            if "tide=ebb" not in self.headers.get("Cookie", ""):
+                return self.redirect(self.path, Set_Cookie="tide=ebb; Path=/picky")
+        elif not self.is_chromium():
+            return self.send(b"only for browsers", "text/plain", int(by))
+        self.send(*((website.PDF, website.PDF_TYPE) if kind == "guide.pdf" else (website.PAGE, "text/html; charset=utf-8")))
+
     def answer_held(self):
         """Not answered before it's released, so that the page goes on loading until then."""
         self.server.site.released.wait(60)
@@ -114,7 +124,7 @@ def failed(host, url, code, message):
 @pytest.mark.parametrize(("path", "code", "message"), [
     ("/nothing", "no_file", "the site answered 204, without content"),
     ("/private", "login_required", "the site answered 401"),
-    ("/loop", "network", "the site redirects more than 10 times"),
+    ("/loop", "network", "the site redirects in a circle"),
 ])
 def test_no_page_for_anyone(host, site, path, code, message):
     failed(host, site(path), code, message)
@@ -138,6 +148,18 @@ def test_document_that_ends_too_early(host, site, kind, words):
     document = saved.of(site(f"/browser-only/cut?kind={kind}"))
     assert words in document.body.decode() and document.rec_headers.get_header("WARC-Truncated") == "disconnect"
     assert not (row["replay_check"] or "").startswith("Replays:"), row
+
+
+@pytest.mark.few("403", "cookie")
+@pytest.mark.parametrize("kind", ["page", "guide.pdf"])
+@pytest.mark.parametrize("by", ["403", "503", "429", "cookie"])
+def test_site_only_for_browsers(host, site, by, kind):
+    """The browser decides what a URL is. It opens a page; a document is fetched with its header fields and cookies."""
+    path = f"/picky/{by}/{kind}"
+    saved = save(host, site(path))
+    record = saved.of(site(path)) if by != "cookie" else [one for one in saved.records if one.uri == site(path) and one.rec_type == "response"][-1]
+    assert record.body == (website.PDF if kind == "guide.pdf" else website.PAGE)
+    assert saved.row["genre"] == ("pdf" if kind == "guide.pdf" else "unknown")
 
 
 def test_page_that_never_answers(hasty_host, site):

@@ -86,8 +86,8 @@ class _Answer(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def redirect(self, target, status=302):
-        self.send(b"moved", "text/plain", status, Location=target)
+    def redirect(self, target, status=302, **fields):
+        self.send(b"moved", "text/plain", status, Location=target, **fields)
 
     # Documents
 

@@ -5,6 +5,8 @@ import Foundation
 /// Fetches a document with curl, one redirect after the other, and keeps what was sent and received.
 struct DocumentAttempt {
     let session: WorkerSession
+    /// What a browser met that isn't a page; `nil` without.
+    var browser: NotAPage?
 
     /// A request and its response.
     struct Exchange: Sendable {
@@ -33,6 +35,8 @@ struct DocumentAttempt {
         case document(Files)
         /// Something else than a document, of this media type. The body wasn't read.
         case other(mediaType: String)
+        /// The site may answer a browser in another way: it refuses other programs, or redirects until it gets its cookie back.
+        case onlyForBrowsers(ToolFailure)
     }
 
     private static let redirectsMax = 10
@@ -45,7 +49,7 @@ struct DocumentAttempt {
             throw ToolFailure(.toolMissing, "curl isn't installed; run `make setup-capture`")
         }
         var exchanges: [Exchange] = []
-        var url = session.order.url
+        var url = browser?.url ?? session.order.url
         while exchanges.count <= Self.redirectsMax {
             guard let current = WebURL(url) else {
                 throw ToolFailure(.unsupported, "a redirect leads to a URL that can't be saved")
@@ -57,18 +61,26 @@ struct DocumentAttempt {
                 session.log.add("redirected to \(url)")
                 continue
             }
-            try exchange.head.checkStatus()
+            do {
+                try exchange.head.checkStatus()
+            } catch let failure as ToolFailure where exchange.head.mayBeOnlyForBrowsers {
+                return .onlyForBrowsers(failure)
+            }
             let type = exchange.head.mediaType
             guard let genre = Genre(of: exchange.head, at: current) else { return .other(mediaType: type) }
             try check(exchange.body, genre)
             return .document(Files(exchanges: exchanges, genre: genre, mediaType: type))
         }
-        throw ToolFailure(.network, "the site redirects more than \(Self.redirectsMax) times")
+        return .onlyForBrowsers(ToolFailure(.network, "the site redirects more than \(Self.redirectsMax) times"))
     }
 
     /// Sends one request. The body of a page isn't read.
     private func fetch(_ url: String, number: Int, with curl: String) async throws -> Exchange {
-        try await CurlRun(session: session, curl: curl).fetch(url, name: "\(number)") { $0.isOther(at: url) }
+        // Another host gets no cookies.
+        let isSame = browser.map { WebURL($0.url)?.host == WebURL(url)?.host } ?? false
+        let fields = isSame ? browser?.fields : browser?.fields.filter { $0.key != "Cookie" }
+        return try await CurlRun(session: session, curl: curl, fields: fields)
+            .fetch(url, name: "\(number)") { $0.isOther(at: url) }
     }
 
     /// Whether the body is what its type says: error pages are often sent as 200.
@@ -111,6 +123,11 @@ extension Genre {
 }
 
 extension ResponseHead {
+    /// Whether the status is one with which sites refuse what isn't a browser. With `Retry-After`, it's a real limit.
+    fileprivate var mayBeOnlyForBrowsers: Bool {
+        [400, 403, 405, 406, 429, 503].contains(status) && self["retry-after"] == nil
+    }
+
     /// Whether the body needn't be read, because it isn't a document.
     fileprivate func isOther(at url: String) -> Bool {
         guard location == nil, status == 200, let url = WebURL(url) else { return false }

@@ -26,7 +26,7 @@ struct BodyRecorder: Sendable {
         /// What is fetched again, and the heads of documents.
         struct State {
             var again: [(paused: Fetch.Paused, sent: [String: String])] = []
-            var documents: [String: (url: String, head: ResponseHead)] = [:]
+            var documents: [String: (url: String, head: ResponseHead, sent: [String: String])] = [:]
         }
         let state = Mutex(State())
     }
@@ -36,6 +36,9 @@ struct BodyRecorder: Sendable {
 
     /// Returns the URL of the last response to a navigation.
     func documentURL(_ id: String) -> String? { state.state.withLock { $0.documents[id]?.url } }
+
+    /// Returns the header fields of the last request of a navigation, without cookies.
+    func documentFields(_ id: String) -> [String: String] { state.state.withLock { $0.documents[id]?.sent ?? [:] } }
 
     /// What is done with a response.
     private enum Treatment {
@@ -61,7 +64,9 @@ struct BodyRecorder: Sendable {
     private func record(_ paused: Fetch.Paused, _ connection: BrowserConnection, _ target: String?) async throws {
         let id = Fetch.ID(requestId: paused.requestId)
         if paused.resourceType == "Document", let network = paused.networkId, paused.responseStatusCode != nil {
-            state.state.withLock { $0.documents[network] = (paused.request.url, ResponseHead(paused, nil)) }
+            state.state.withLock {
+                $0.documents[network] = (paused.request.url, ResponseHead(paused, nil), paused.request.headers)
+            }
         }
         let treatment = treatment(of: paused)
         if treatment == .pass {

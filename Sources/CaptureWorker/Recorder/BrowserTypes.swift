@@ -208,6 +208,15 @@ enum Network {
         let base64Encoded: Bool?
     }
 
+    struct Cookies: Decodable, Sendable {
+        struct Pair: Decodable, Sendable {
+            let name: String
+            let value: String
+        }
+
+        let cookies: [Pair]
+    }
+
     struct Cookie: Encodable, Sendable, Hashable {
         let name: String
         let value: String

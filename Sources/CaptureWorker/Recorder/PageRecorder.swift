@@ -5,17 +5,28 @@ import Foundation
 import Synchronization
 import WebArchive
 
+/// A browser opened something that it only downloads, or a document.
+struct NotAPage: Error {
+    let failure: ToolFailure
+    /// After redirects.
+    let url: String
+    /// The header fields of the browser's request, with its cookies.
+    let fields: [String: String]
+}
+
 /// Records one page with Chromium: every request and response of the page, its frames and workers.
 struct PageRecorder: Sendable {
     let session: WorkerSession
+    /// Whether a document that the browser can show, such as a PDF, counts as a page.
+    private let takesDocuments: Bool
     private let book: ExchangeBook
     private let bodies: BodyRecorder
     private let targets = Targets()
 
     static let view = (width: 1920, height: 1080)
 
-    init(session: WorkerSession, limits: RecordingLimits) {
-        self.session = session
+    init(session: WorkerSession, limits: RecordingLimits, takesDocuments: Bool = true) {
+        (self.session, self.takesDocuments) = (session, takesDocuments)
         book = ExchangeBook(limits: limits)
         bodies = BodyRecorder(session: session, book: book)
     }
@@ -24,7 +35,7 @@ struct PageRecorder: Sendable {
     ///
     /// A limit that is reached ends the recording; what was recorded until then is returned.
     ///
-    /// - Throws: `ToolFailure`.
+    /// - Throws: `ToolFailure`, `NotAPage`.
     func run() async throws -> RecordedPage {
         try await BrowserProcess.run(session, .guarded) { try await record(with: $0) }
     }
@@ -70,7 +81,7 @@ struct PageRecorder: Sendable {
 
     /// Opens the page.
     ///
-    /// - Throws: `ToolFailure` if there is none.
+    /// - Throws: `ToolFailure` if there is none; `NotAPage`.
     private func navigate(_ connection: BrowserConnection, _ page: String) async throws {
         let navigation = Mutex<Page.Navigated?>(nil)
         let url = session.order.url
@@ -85,13 +96,30 @@ struct PageRecorder: Sendable {
         }
         let document = answer.loaderId.flatMap { bodies.document($0) }
         if let document, document.location == nil { try document.checkStatus() }
+        if let document, let id = answer.loaderId, !takesDocuments, Genre(mediaType: document.mediaType) != nil {
+            throw try await notAPage(document, id, connection, page)
+        }
         guard let error = answer.errorText else { return }
         if let refusal = refusal(of: answer.loaderId.flatMap { bodies.documentURL($0) } ?? url) { throw refusal }
         // A download, which isn't allowed.
         if error == "net::ERR_ABORTED", let document {
-            throw ToolFailure(.unsupported, "this isn't a page, but \(document.mediaType)")
+            guard let id = answer.loaderId else { throw ToolFailure(navigationError: error) }
+            throw try await notAPage(document, id, connection, page)
         }
         throw ToolFailure(navigationError: error)
+    }
+
+    private func notAPage(
+        _ document: ResponseHead, _ id: String, _ connection: BrowserConnection, _ page: String
+    ) async throws -> NotAPage {
+        let url = bodies.documentURL(id) ?? session.order.url
+        let cookies = try await connection.call(
+            "Network.getCookies", ["urls": [url]], session: page, as: Network.Cookies.self
+        ).cookies
+        var fields = bodies.documentFields(id)
+        fields["Cookie"] = cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+        let failure = ToolFailure(.unsupported, "this isn't a page, but \(document.mediaType)")
+        return NotAPage(failure: failure, url: url, fields: fields)
     }
 
     /// Why the guard refused a host; `nil` if it didn't.
