@@ -31,13 +31,14 @@ package struct WebURL: Sendable, Hashable {
     /// The rules are those of `urls.js`: a URL ends at white space, and at quotation marks and brackets that URLs contain only
     /// percent-encoded; punctuation at its end isn't part of it.
     ///
-    /// - Returns: `nil` if there is none, if the first one isn't valid, and for a text that is only an invalid URL.
+    /// Except that a text that begins with a URL isn't cut within its first word: that is an invalid URL.
+    ///
+    /// - Returns: `nil` if there is none, or if the first one isn't valid.
     package init?(firstIn text: String) {
         let text = text.drop(while: \.isWhitespace)
-        guard let scheme = text.firstRange(of: /https?:\/\//.ignoresCase()),
-            scheme.lowerBound > text.startIndex || text.contains(where: \.isWhitespace)
-        else { return nil }
-        var found = text[scheme.lowerBound...].prefix { !$0.isWhitespace && !Self.ends.contains($0) }
+        guard let start = text.firstRange(of: /https?:\/\//.ignoresCase())?.lowerBound else { return nil }
+        let isFirst = start == text.startIndex
+        var found = text[start...].prefix { !$0.isWhitespace && (isFirst || !Self.ends.contains($0)) }
         while let last = found.last, Self.trailing.contains(last) || Self.closesNothing(found) { found.removeLast() }
         self.init(String(found))
     }
