@@ -1,6 +1,7 @@
 /** Citations of a captured page or an archive. */
 import { plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { exactURL } from "../core/text.js";
 import { exactMoment, timeOf } from "../core/times.js";
 
 const americanDay = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" });
@@ -14,7 +15,7 @@ const escapes = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\
 export function citations({ item, archive, capture, title }) {
     const holder = archive ?? item;
     const time = capture ? timeOf(capture.timestamp) : holder.firstCapture;
-    const values = { title: plain(title, 300), url: capture?.url ?? "", time: time ? exactMoment(time) : "", archive: plain(holder.title) || holder.id,
+    const values = { title: plain(title, 300), url: capture ? exactURL(capture.url) : "", time: time ? exactMoment(time) : "", archive: plain(holder.title) || holder.id,
         file: plain(holder.originalName) || holder.id, sha256: holder.sha256 ?? "", day: time ? americanDay.format(new Date(time)) : "" };
     const kind = capture ? (values.title ? "page" : "url") : "archive";
     return { plain: message(`citation.plain.${kind}`, values), chicago: message(`citation.chicago.${kind}`, {
@@ -24,12 +25,15 @@ export function citations({ item, archive, capture, title }) {
 /** A citation adds a full stop or a comma of its own. */
 const withoutStop = (text) => text.replace(/\.$/, "");
 
+/** An archive can list URLs that no browser can parse. */
+const hostOf = (url) => (URL.canParse(url) ? new URL(url).hostname : "");
+
 function bibtex({ title, url, archive, file, sha256, day }, time, capture) {
     const date = time ? new Date(time) : null;
-    const name = (capture ? new URL(url).hostname || "capture" : archive).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+    const name = (capture ? hostOf(capture.url) || "capture" : archive).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
     const fields = [["title", `{${escaped(title || url || archive)}}`],
         // Braces in a URL would end the command.
-        capture && ["howpublished", `\\url{${url.replace(/[{}\\%]/g, encodeURIComponent)}}`],
+        capture && ["howpublished", `\\url{${url.replace(/[{}\\]/g, encodeURIComponent)}}`],
         date && ["year", String(date.getUTCFullYear())], date && ["month", months[date.getUTCMonth()], true],
         ["note", escaped(message(capture ? "citation.note.page" : "citation.note.archive", { day, archive, file, sha256 }))]].filter(Boolean);
     const lines = fields.map(([key, value, isBare]) => `  ${key} = ${isBare ? value : `{${value}}`}`);

@@ -9,6 +9,7 @@ import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { exactURL } from "../core/text.js";
 import { citations } from "./citation.js";
 import { reportData } from "./report-data.js";
 import { reportSections } from "./report-sheet.js";
@@ -45,7 +46,7 @@ export function createReport(item, filter) {
             if (!isOpen) return;
             texts = data && citations(data);
             show(data ? reportSections(data, filter) : [make("p", { text: message("report.not-captured", { archive: name }) }),
-                make("p", { class: "url", dir: "ltr", text: filter.page })]);
+                make("p", { class: "url", dir: "ltr", text: exactURL(filter.page) })]);
             actions.hidden = !data;
         } catch (error) {
             if (!isOpen) return;

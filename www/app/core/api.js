@@ -1,7 +1,7 @@
 /** The client of the server's JSON API, which `docs/json.md` describes. */
 import { change } from "./change.js";
 import { errorFrom, ofKind, path, read, request, serverUnavailable } from "./request.js";
-import { encoded } from "./routes.js";
+import { encoded, encodedAll } from "./routes.js";
 
 export { renewToken, token } from "./change.js";
 export { HostError, errorFrom, serverUnavailable, startCommand } from "./request.js";
@@ -165,7 +165,7 @@ export function search({ words, ...filters }, { limit = 20, cursor, facets = fal
  */
 export async function capturesInLibrary(url, limit, signal) {
     const order = url.includes("*") ? { collapse: "urlkey" } : { sort: "reverse" };
-    const query = new URLSearchParams({ url, limit, output: "json", fields: "url,timestamp,source", ...order });
+    const query = encodedAll(Object.entries({ url, limit, output: "json", fields: "url,timestamp,source", ...order }));
     const lines = await (await request(`/c/all/cdx?${query}`, { signal })).text();
     return lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }
@@ -197,7 +197,7 @@ export const suggestions = async (typed, signal) =>
  */
 export async function captures(target, url, part = {}) {
     if (isTooLong(url)) return { captures: [], total: 0, position: 0 };
-    const query = new URLSearchParams({ url: url.replace(/#.*$/s, ""), limit: 100, ...part });
+    const query = encodedAll(Object.entries({ url: url.replace(/#.*$/s, ""), limit: 100, ...part }));
     return read(`${path(target)}/captures?${query}`);
 }
 

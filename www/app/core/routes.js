@@ -148,9 +148,15 @@ export function searchURL({ words, ...filters }) {
  * @param {[string, string|undefined][]} parameters
  * @returns {string} those with a value, percent-encoded
  */
-export function encoded(parameters) {
+export const encoded = (parameters) => encodedAll(parameters.filter(([, value]) => value));
+
+/**
+ * @param {[string, string|number][]} parameters
+ * @returns {string} also those that are empty, percent-encoded
+ */
+export function encodedAll(parameters) {
     // The API doesn't read a plus sign as a space.
-    return new URLSearchParams(parameters.filter(([, value]) => value)).toString().replaceAll("+", "%20");
+    return new URLSearchParams(parameters).toString().replaceAll("+", "%20");
 }
 
 /**

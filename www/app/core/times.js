@@ -5,11 +5,12 @@ import { message } from "./i18n.js";
 
 /**
  * @param {string} timestamp 14 or 17 digits
- * @returns {string} RFC 3339; empty when it isn't a timestamp
+ * @returns {string} RFC 3339; empty when it isn't one of a real day
  */
 export function timeOf(timestamp) {
     const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{0,3}$/.exec(timestamp ?? "");
-    return parts ? `${parts.slice(1, 4).join("-")}T${parts.slice(4).join(":")}Z` : "";
+    const time = parts ? `${parts.slice(1, 4).join("-")}T${parts.slice(4).join(":")}Z` : "";
+    return Number.isNaN(Date.parse(time)) ? "" : time;
 }
 
 /**
