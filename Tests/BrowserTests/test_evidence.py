@@ -34,8 +34,8 @@ FORGED = ARCHIVES / "right" / "forged"
 published = pytest.mark.needs("published archives")
 
 
-def add_verified(host, path):
-    identifier = host.add(path)
+def add_verified(host, path, *options):
+    identifier = host.add(path, *options)
     wait_until(lambda: host.archive(identifier)["verification"] != "not-verified", f"{identifier} is verified")
     return identifier
 

@@ -8,6 +8,7 @@ from surt import surt
 
 from support.archives import TIME
 from support.expecting import expect
+from support.signing import signed
 from test_evidence import add_verified, open_report
 from writers.captures import WARC, index_lines, page_entry
 from writers.wacz import Package, page_list
@@ -56,3 +57,35 @@ def test_every_url_of_an_archive_has_a_report(host, page):
     expect(page.locator(".toast")).to_contain_text("Copied.")
     # RFC 3986: UTF-8, percent-encoded.
     assert "\\url{https://hostile.example/a%E2%80%A8b}" in page.evaluate("() => navigator.clipboard.readText()")
+
+
+@pytest.mark.parametrize("is_linked, what, short", [
+    (True, "changed", "Changed since it was checked."), (False, "changed", "Not verified yet."),
+    (True, "gone", "The file can't be found, so nothing about it can be checked now."),
+    (False, "gone", "The file can't be found, so nothing about it can be checked now."),
+])
+def test_report_of_a_file_that_is_gone_or_changed_says_only_that(host, page, tmp_path, is_linked, what, short):
+    """A signed one, which was reported as unchanged since; alone, for a page, and in a collection."""
+    path, _ = signed(tmp_path, "anonymous")
+    identifier = add_verified(host, path, *(["--link"] if is_linked else []))
+    collection = host.create_collection("All", identifier)
+    sheet = open_report(host, page, identifier)
+    expect(sheet).to_contain_text("Unchanged since it was signed with a key.")
+    stored = path if is_linked else host.store / "files" / f"{host.archive(identifier)['sha256']}.wacz"
+    if what == "gone":
+        stored.rename(tmp_path / "elsewhere.wacz")
+    else:
+        stored.chmod(0o600)
+        with stored.open("ab") as file:
+            file.write(b"more")
+    for target, kind, url in [(identifier, "archive", ""), (identifier, "archive", quote("https://fieldguide.example/")), (collection, "collection", "")]:
+        page.goto("about:blank")
+        open_report(host, page, target, url, kind=kind)
+        if kind == "archive":
+            expect(sheet.get_by_role("region")).to_have_count(1)
+            expect(sheet).to_contain_text(short)
+            expect(page.get_by_role("button", name="Copy citation")).to_be_hidden()
+        elif what == "gone" or is_linked:
+            expect(sheet.locator("tbody code")).to_have_count(0)
+        expect(sheet).not_to_contain_text("Unchanged since")
+        expect(sheet).not_to_contain_text("as the file states")

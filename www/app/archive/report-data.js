@@ -1,4 +1,5 @@
 /** Reads what an evidence report states: the archive, and for a page its capture and its record. */
+import { isUnavailable } from "../components/availability.js";
 import * as api from "../core/api.js";
 
 /**
@@ -13,6 +14,12 @@ import * as api from "../core/api.js";
  */
 
 /**
+ * @param {import("../core/api.js").Archive} archive
+ * @returns {boolean} whether its file is there, as it was verified. Nothing is stated of another file
+ */
+export const isAsVerified = (archive) => !isUnavailable(archive) && archive.verification !== "changed" && archive.verificationReport !== undefined;
+
+/**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {{page?: string, ts?: string}} filter
  * @returns {Promise<ReportData|null>} `null` if the page wasn't captured
@@ -20,10 +27,12 @@ import * as api from "../core/api.js";
 export async function reportData(item, { page, ts = "" }) {
     const version = (await api.health()).version;
     const now = await api.details(item);
-    if (!page) return { item: now, archive: now.kind === "archive" ? now : undefined, version };
+    const single = now.kind === "archive" ? now : undefined;
+    if (!page || single && !isAsVerified(single)) return { item: now, archive: single, version };
     const { closest: capture } = await api.captures(now, page, { closest: ts, limit: 1 });
     if (!capture) return null;
-    const archive = now.kind === "archive" ? now : await api.details({ kind: "archive", id: capture.archive });
+    const archive = single ?? await api.details({ kind: "archive", id: capture.archive });
+    if (!isAsVerified(archive)) return { item: now, archive, version };
     const [isPictured, found] = await Promise.all([isMainPage(archive, capture), recordOf(archive, capture)]);
     return { item: now, archive, capture, isPictured, version, ...found };
 }

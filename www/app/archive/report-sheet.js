@@ -1,4 +1,5 @@
 /** The sections of an evidence report. */
+import { isUnavailable, unavailabilityMark } from "../components/availability.js";
 import { trustMark, trustOf } from "../components/trust-mark.js";
 import { trustSentences } from "../components/trust-sentences.js";
 import { withCode } from "../components/messages.js";
@@ -10,6 +11,7 @@ import { tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment, span, timeOf } from "../core/times.js";
 import { reportCommands } from "./report-commands.js";
+import { isAsVerified } from "./report-data.js";
 import { affectedParts, shortResult } from "./report-short.js";
 import { comparisonFacts } from "./verdict.js";
 
@@ -22,12 +24,12 @@ export function reportSections(data, { ts }) {
     const { item, archive, capture, version } = data;
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
-    const unavailable = unavailabilityText(archive);
+    const short = section("short", make("p", { class: "short", dir: "auto" }, make("strong", { text: shortResult(archive) })));
+    if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
     const affected = affectedParts(archive);
     return [
         made,
-        section("short", make("p", { class: "short", dir: "auto" }, make("strong", { text: shortResult(archive) }))),
-        unavailable && make("p", { class: "notice warning" }, ...withCode(unavailable)),
+        short,
         capture && section("page", picture(data), facts(pageFacts(data, ts))),
         affected.length > 0 && section("affected", ...affected),
         section("file", !capture && picture(data), facts(fileFacts(data))),
@@ -37,6 +39,12 @@ export function reportSections(data, { ts }) {
         section("meaning", ...meaningParts(data)),
         section("repeat", ...repeatParts(data)),
     ].filter(Boolean);
+}
+
+function whyNothingIsStated(archive) {
+    const unavailable = unavailabilityText(archive);
+    return unavailable ? make("p", { class: "notice warning" }, ...withCode(unavailable)) : make("p", {}, message("report.not-verified"), " ",
+        make("a", { class: "screen-only", href: tabURL(archive, "details"), text: message("report.verify") }));
 }
 
 function section(name, ...parts) {
@@ -111,12 +119,7 @@ function recordParts({ archive, capture, record, problem }) {
 }
 
 function signatureParts(archive) {
-    const report = archive.verificationReport;
-    if (!report) {
-        return [make("p", {}, message("report.not-verified"), " ",
-            make("a", { class: "screen-only", href: tabURL(archive, "details"), text: message("report.verify") }))];
-    }
-    const { signature } = report;
+    const { signature } = archive.verificationReport;
     if (!signature) return [make("p", { text: message("report.not-signed") })];
     const { signer, timeStamp, created, software, outcome } = signature;
     return [
@@ -145,7 +148,6 @@ function chainTable(key, chain = []) {
 }
 
 function comparedParts({ verificationReport: report }) {
-    if (!report) return [make("p", { text: message("report.not-verified") })];
     return [
         make("p", { text: message("report.compared-at", { time: exactMoment(report.summary.verifiedAt) }) }),
         make("dl", { class: "report-facts" }, ...comparisonFacts(report.result).map(([name, value]) =>
@@ -156,7 +158,7 @@ function comparedParts({ verificationReport: report }) {
 function meaningParts({ item, archive, capture }) {
     const trust = trustOf(archive);
     const [proves, limits] = trustSentences(trust);
-    const { timeStamp, outcome } = archive.verificationReport?.signature ?? {};
+    const { timeStamp, outcome } = archive.verificationReport.signature ?? {};
     const isStamped = outcome === "valid" && timeStamp?.outcome === "valid";
     const list = (key, texts) => [make("h3", { text: message(key) }), make("ul", {}, ...texts.filter(Boolean).map((text) => make("li", { text })))];
     return [
@@ -184,9 +186,15 @@ function collectionSections(collection) {
     ]), make("table", {}, make("caption", { text: message("report.members", { n: collection.members.length }) }),
         make("thead", {}, make("tr", {}, ...["archive", "file-name", "size", "sha256", "result"].map((name) =>
             make("th", { scope: "col", text: message(`report.fact.${name}`) })))),
-        make("tbody", {}, ...collection.members.map((archive) => make("tr", {},
-            make("td", {}, make("a", { href: tabURL(archive, "report"), dir: "auto", text: plain(archive.title) || archive.id })),
-            make("td", { dir: "auto", text: plain(archive.originalName) || `${archive.id}.wacz` }),
-            make("td", { text: number(archive.size) }), make("td", {}, code(archive.sha256 ?? "–")), make("td", {}, trustMark(archive))))))),
+        make("tbody", {}, ...collection.members.map(memberRow)))),
     ];
+}
+
+function memberRow(archive) {
+    const [bytes, sha256, result] = isUnavailable(archive) || archive.verification === "changed" ? ["–", "–", unavailabilityMark(archive) || trustMark(archive)]
+        : [number(archive.size), code(archive.sha256 ?? "–"), trustMark(archive)];
+    return make("tr", {},
+        make("td", {}, make("a", { href: tabURL(archive, "report"), dir: "auto", text: plain(archive.title) || archive.id })),
+        make("td", { dir: "auto", text: plain(archive.originalName) || `${archive.id}.wacz` }),
+        make("td", { text: bytes }), make("td", {}, sha256), make("td", {}, result));
 }

@@ -11,7 +11,7 @@ import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { citations } from "./citation.js";
-import { reportData } from "./report-data.js";
+import { isAsVerified, reportData } from "./report-data.js";
 import { reportSections } from "./report-sheet.js";
 
 const slowMilliseconds = 150;
@@ -47,7 +47,7 @@ export function createReport(item, filter) {
             texts = data && citations(data);
             show(data ? reportSections(data, filter) : [make("p", { text: message("report.not-captured", { archive: name }) }),
                 make("p", { class: "url", dir: "ltr", text: exactURL(filter.page) })]);
-            actions.hidden = !data;
+            actions.hidden = !data || data.archive !== undefined && !isAsVerified(data.archive);
         } catch (error) {
             if (!isOpen) return;
             if (error.status === 0) retry = load;
