@@ -72,6 +72,12 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The IPv4 address that an IPv4-mapped IPv6 address stands for; any other address itself. RFC 4291 §2.5.5.2.
     package var unmapped: IPAddress { Self.mapped.contains(self) ? IPAddress(bytes: bytes[12...]) : self }
 
+    /// The part of an address that stands for one device: all of IPv4, the first 64 bits of IPv6. A device chooses the other
+    /// bits itself. RFC 4291 §2.5.1.
+    package var devicePart: IPAddress {
+        bytes.count == 4 ? self : IPAddress(bytes: bytes.prefix(8) + [UInt8](repeating: 0, count: 8))
+    }
+
     private static let refused4 = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",

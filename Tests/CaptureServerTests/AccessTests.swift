@@ -2,6 +2,7 @@ import ArchiveStore
 import CaptureAPI
 import EgressGuard
 import Foundation
+import ReplayServer
 import TestSupport
 import Testing
 
@@ -57,19 +58,37 @@ struct AccessTests {
         }
     }
 
-    @Test func twentyWrongKeysInAnHourAreEnough() {
+    @Test func twentyWrongKeysInAnHourAreEnough() throws {
         let wrong = WrongKeys()
         let start = ContinuousClock.now
+        let sender = try Self.device("10.0.0.1")
         for number in 0..<20 {
             let now = start + .seconds(number * 60)
-            #expect(wrong.wait(of: "10.0.0.1", now: now) == nil)
-            wrong.add("10.0.0.1", now: now)
+            #expect(wrong.wait(of: sender, now: now) == nil)
+            wrong.add(sender, now: now)
         }
         // The first one was 20 minutes ago.
-        #expect(wrong.wait(of: "10.0.0.1", now: start + .seconds(1200)) == 2400)
-        #expect(wrong.wait(of: "10.0.0.2", now: start + .seconds(1200)) == nil)
-        #expect(wrong.wait(of: "10.0.0.1", now: start + .seconds(3601)) == nil)
+        #expect(wrong.wait(of: sender, now: start + .seconds(1200)) == 2400)
+        #expect(try wrong.wait(of: Self.device("10.0.0.2"), now: start + .seconds(1200)) == nil)
+        #expect(wrong.wait(of: sender, now: start + .seconds(3601)) == nil)
     }
+
+    @Test func wrongKeysCountForTheirSenderOnly() throws {
+        let wrong = WrongKeys()
+        for _ in 0..<20 {
+            wrong.add(.program(.otherUser(1001)))
+            wrong.add(try Self.device("2001:db8:1:2::1"))
+        }
+        #expect(wrong.wait(of: .program(.otherUser(1001))) != nil)
+        for other: WrongKeys.Sender in [.program(.allowed), .program(.otherUser(1002)), .program(.unknownUser)] {
+            #expect(wrong.wait(of: other) == nil)
+        }
+        // A device has all addresses of its IPv6 network. RFC 4291 §2.5.1
+        #expect(try wrong.wait(of: Self.device("2001:db8:1:2:ffff:ffff:ffff:ffff")) != nil)
+        #expect(try wrong.wait(of: Self.device("2001:db8:1:3::1")) == nil)
+    }
+
+    private static func device(_ text: String) throws -> WrongKeys.Sender { .address(try #require(IPAddress(text))) }
 
     @Test func ticketsAreForOneFileAndTwelveHours() {
         let tickets = Tickets()

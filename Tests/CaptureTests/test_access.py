@@ -241,16 +241,54 @@ def test_wrong_keys_are_limited(tmp_path):
     try:
         home.start()
         home.wait_until_open()
+        home.configure(OPEN + "security:\n  api_keys: [sixteen-letters-, a-household-key-of-more-than-32-letters]\n")
         good = home.key("phone")
-        for number in range(20):
-            assert home.ask(f"{number:064x}", "GET", "/history")[0] == 401
-        status, answer = home.ask(good, "GET", "/history")
+        wait_until(lambda: home.ask("sixteen-letters-", "GET", "/history")[0] == 200, "the configuration is in force")
+        assert send_wrong_keys(home.network.phone, home.base("http")) == {401, 429}
+        status, answer = home.ask(f"{0:064x}", "GET", "/history")
         assert (status, answer["error"]) == (429, "rate_limited")
+        # A short key could be guessed now. Keys that can't be guessed go on working.
+        assert home.ask("sixteen-letters-", "GET", "/history")[0] == 429
+        assert home.ask(good, "GET", "/history")[0] == 200
+        assert home.ask("a-household-key-of-more-than-32-letters", "GET", "/history")[0] == 200
         # Others aren't affected, nor is what needs no key.
         assert home.ask("own", "GET", "/history")[0] == 200
         assert home.ask("none", "GET", "/health")[0] == 200
         log = (home.host.store / "capture" / "logs" / "server.log").read_text() + home.host.log.read_text(errors="replace")
         assert good not in log and home.token not in log
+    finally:
+        home.stop()
+
+
+def send_wrong_keys(place, base):
+    def status(number):
+        return request(place, "GET", f"{base}/history", {"Authorization": f"Bearer {number:064x}"})[0]
+
+    return {status(number) for number in range(30)}
+
+
+def test_wrong_keys_of_another_account_lock_nobody_else_out(tmp_path):
+    home = Home(tmp_path)
+    try:
+        home.start()
+        home.wait_until_open()
+        # As nobody, who isn't the user of the server.
+        keys = [option for number in range(30) for option in ("--next", "--header", f"Authorization: Bearer {number:064x}", "--output",
+            "/dev/null", "--write-out", "%{http_code} ", f"http://localhost:{home.host.port}/history")]
+        sent = subprocess.run(
+            [*home.network.server.command, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "curl", "--silent", *keys[1:]],
+            capture_output=True, text=True, timeout=120).stdout.split()
+        assert sent == ["401"] * 20 + ["429"] * 10
+        # The programs of the owner's account: wrong keys of theirs count for themselves, and the token works.
+        local = f"http://localhost:{home.host.port}"
+        assert request(home.network.server, "GET", f"{local}/history", {"Authorization": f"Bearer {0:064x}"})[0] == 401
+        assert home.administer("GET", "/config")[0] == 200
+        link = home.host.command("admin")
+        assert link.returncode == 0, link.stderr
+        assert "rate_limited" not in (checked := home.host.command("doctor", "--network", "--json")).stdout + checked.stderr
+        # Nor do the owner's own wrong keys lock the owner out.
+        assert send_wrong_keys(home.network.server, local) == {401, 429}
+        assert home.administer("GET", "/config")[0] == 200
     finally:
         home.stop()
 

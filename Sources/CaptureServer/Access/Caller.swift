@@ -27,6 +27,8 @@ struct Caller: Sendable, Hashable {
     }
 
     static let own = Caller(.own)
+    /// With a key of `security.api_keys`.
+    static let household = Caller(.client, limitID: "household")
 
     /// - Throws: 401 for a stranger.
     func requireKey() throws {

@@ -15,36 +15,29 @@ struct CallerCheck: Sendable {
     let wrongKeys: WrongKeys
 
     /// - Throws: `RequestFailure` 401 for a wrong key, 403 for an administrator's key that anyone could have read, and 429
-    ///   after too many wrong ones.
+    ///   for a wrong key after too many.
     func caller(
         of request: Request, _ context: ConnectionContext, isEncrypted: Bool, _ rules: CaptureConfiguration.Security
     ) async throws -> Caller {
         guard let address = Self.address(of: context) else { return Caller(.stranger) }
-        if let key = try Self.key(in: request) { return try await holder(of: key, address, isEncrypted, rules) }
+        if let key = try Self.key(in: request) {
+            if let holder = try await holder(of: key, address, isEncrypted, rules) { return holder }
+            let user = address.isLoopback ? try await own.verdict(on: context) : nil
+            return try chosenKeyHolder(key, user.map { .program($0) } ?? .address(address), rules)
+        }
         if address.isLoopback, rules.keyRule != .always, try await own.allows(context) { return .own }
         let isAdmitted = rules.keyRule == .never && address.isPrivate
         return isAdmitted ? Caller(.client, limitID: "ip \(address)") : Caller(.stranger)
     }
 
+    /// Returns who has a key that can't be guessed; `nil` for any other key. Such keys work however many wrong ones come: one
+    /// that does nothing else than send wrong keys would lock others out.
     private func holder(
         of key: String, _ address: IPAddress, _ isEncrypted: Bool, _ rules: CaptureConfiguration.Security
-    ) async throws -> Caller {
-        let source = address.description
-        if let seconds = wrongKeys.wait(of: source) {
-            throw RequestFailure(
-                .tooManyRequests, "rate_limited", "too many wrong keys from this address; try again later",
-                fields: [.retryAfter: "\(seconds)"])
-        }
+    ) async throws -> Caller? {
         if address.isLoopback, key.isSameSecret(as: token) || sessions.include(key) { return Caller(.administrator) }
-        if rules.apiKeys.contains(where: key.isSameSecret) {
-            return Caller(.client, limitID: "household")
-        }
-        guard let found = try await BlockingWork().long({ [keys] in try keys.find(key) }) else {
-            wrongKeys.add(source)
-            throw RequestFailure(
-                .unauthorized, "unauthorized", "this key isn't known, or was revoked",
-                fields: [.wwwAuthenticate: "Bearer error=\"invalid_token\""])
-        }
+        if key.utf8.count >= Self.guessableMax, rules.apiKeys.contains(where: key.isSameSecret) { return .household }
+        guard let found = try await BlockingWork().long({ [keys] in try keys.find(key) }) else { return nil }
         guard found.isAdministrator else {
             return Caller(.client, user: found.username.flatMap { Username($0) }, limitID: "\(found.id)")
         }
@@ -55,6 +48,25 @@ struct CallerCheck: Sendable {
         }
         return Caller(.administrator, limitID: "\(found.id)")
     }
+
+    /// Returns the household if it has this short key of the configuration, and not too many wrong keys came.
+    private func chosenKeyHolder(
+        _ key: String, _ sender: WrongKeys.Sender, _ rules: CaptureConfiguration.Security
+    ) throws -> Caller {
+        if let seconds = wrongKeys.wait(of: sender) {
+            throw RequestFailure(
+                .tooManyRequests, "rate_limited", "too many wrong keys from this address; try again later",
+                fields: [.retryAfter: "\(seconds)"])
+        }
+        if rules.apiKeys.contains(where: key.isSameSecret) { return .household }
+        wrongKeys.add(sender)
+        throw RequestFailure(
+            .unauthorized, "unauthorized", "this key isn't known, or was revoked",
+            fields: [.wwwAuthenticate: "Bearer error=\"invalid_token\""])
+    }
+
+    /// A key that a person chose must have this length so that nobody guesses it: 32 hexadecimal digits are 128 bits.
+    private static let guessableMax = 32
 
     /// Returns the key of `Authorization: Bearer` (RFC 6750 §2.1) or `X-API-Key`; `nil` without any.
     private static func key(in request: Request) throws -> String? {

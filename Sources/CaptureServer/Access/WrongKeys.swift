@@ -1,30 +1,43 @@
+import EgressGuard
 import Foundation
+import ReplayServer
 import Synchronization
 
-/// Counts wrong keys by IP address, so that keys can't be tried one after the other.
+/// Counts wrong keys by sender, so that keys can't be tried one after the other. Right ones don't count.
 final class WrongKeys: Sendable {
-    private let times = Mutex<[String: [ContinuousClock.Instant]]>([:])
+    /// Who sends keys, as far as it's known.
+    enum Sender: Sendable, Hashable {
+        /// Another computer.
+        case device(IPAddress)
+        /// A program on this computer, by its user.
+        case program(ClientCheck.Verdict)
+
+        /// Creates a device: an IPv6 address counts for its network.
+        static func address(_ address: IPAddress) -> Sender { .device(address.devicePart) }
+    }
+
+    private let times = Mutex<[Sender: [ContinuousClock.Instant]]>([:])
     private static let countMax = 20
     private static let window = Duration.seconds(3600)
     /// An attacker with more addresses than this makes room for others.
-    private static let addressesMax = 10_000
+    private static let sendersMax = 10_000
 
-    /// Returns after how many seconds an address can try again; `nil` for now.
-    func wait(of address: String, now: ContinuousClock.Instant = .now) -> Int? {
+    /// Returns after how many seconds a sender can try again; `nil` for now.
+    func wait(of sender: Sender, now: ContinuousClock.Instant = .now) -> Int? {
         times.withLock { times in
-            let recent = (times[address] ?? []).filter { $0 > now - Self.window }
+            let recent = (times[sender] ?? []).filter { $0 > now - Self.window }
             guard recent.count >= Self.countMax, let first = recent.suffix(Self.countMax).first else { return nil }
             return max(1, Int((first + Self.window - now).components.seconds))
         }
     }
 
-    func add(_ address: String, now: ContinuousClock.Instant = .now) {
+    func add(_ sender: Sender, now: ContinuousClock.Instant = .now) {
         times.withLock { times in
-            if times[address] == nil, times.count >= Self.addressesMax {
+            if times[sender] == nil, times.count >= Self.sendersMax {
                 let oldest = times.min { ($0.value.last ?? now) < ($1.value.last ?? now) }
                 if let oldest { times[oldest.key] = nil }
             }
-            times[address] = (times[address] ?? []).filter { $0 > now - Self.window }.suffix(Self.countMax - 1) + [now]
+            times[sender] = (times[sender] ?? []).filter { $0 > now - Self.window }.suffix(Self.countMax - 1) + [now]
         }
     }
 }

@@ -7,7 +7,7 @@ import NIOCore
 /// systems all users are allowed.
 package struct ClientCheck: Sendable {
     /// The decision about a connection and all its requests.
-    enum Verdict: Hashable {
+    package enum Verdict: Sendable, Hashable {
         case allowed
         /// A user, by ID, who isn't allowed.
         case otherUser(UInt32)
@@ -89,8 +89,11 @@ package struct ClientCheck: Sendable {
 
     /// Whether a connection is from a user who is allowed; `false` if the system doesn't tell.
     package func allows(_ context: ConnectionContext) async throws -> Bool {
-        try await context.client(self) == .allowed
+        try await verdict(on: context) == .allowed
     }
+
+    /// Determines the user of the connection of a request.
+    package func verdict(on context: ConnectionContext) async throws -> Verdict { try await context.client(self) }
 }
 
 /// The users of connections can't be determined.
