@@ -89,7 +89,7 @@ struct QueueTests {
         #expect(again.downloadID != id)
     }
 
-    @Test func keyGivesTheSameDownloadForEver() async throws {
+    @Test func keyGivesTheSameDownload() async throws {
         let url = "https://example.org/film"
         guard case .added(let row, _) = try await queue.accept(try test.request(url), key: "k", now: test.now) else {
             Issue.record("not added")
@@ -149,6 +149,77 @@ struct QueueTests {
             Issue.record("refused after an hour")
             return
         }
+    }
+
+    @Test func additionsCountWhateverBecomesOfThem() async throws {
+        var added = 0
+        while added < 1000 {
+            let request = try test.request("https://example.org/\(added)")
+            guard case .added(let row, _) = try await queue.accept(request, key: nil, now: test.now) else { break }
+            added += 1
+            _ = try await queue.cancel(row.downloadID)
+            _ = try await queue.delete(row.downloadID)
+        }
+        #expect(added == 100)
+    }
+
+    @Test func retriesCountLikeDownloads() async throws {
+        let id = try await test.add("https://example.org/film")
+        var retries = 0
+        while retries < 1000 {
+            _ = try await queue.cancel(id)
+            guard try await queue.retry(id, options: nil, now: test.now) == .queued else { break }
+            retries += 1
+        }
+        #expect(retries == 99)
+        #expect(try await queue.retry(id, options: nil, now: test.now) == .tooMany(retryAfterSeconds: 3600))
+        #expect(try await test.row(id).state == "cancelled")
+        // For whoever asks for it.
+        #expect(try await queue.retry(id, options: nil, client: "another", now: test.now) == .queued)
+    }
+
+    @Test func idempotencyKeysCountAndEnd() async throws {
+        let request = try test.request("https://example.org/" + String(repeating: "long", count: 400))
+        var keys = 0
+        while keys < 1000, case .added = try await queue.accept(request, key: "0", now: test.now) { keys += 1 }
+        #expect(keys == 1)
+        while keys < 1000, case .known = try await queue.accept(request, key: "\(keys)", now: test.now) { keys += 1 }
+        #expect(keys == 100)
+        // A known key adds nothing, and so does the same request without a key.
+        for key in ["5", nil] {
+            guard case .known = try await queue.accept(request, key: key, now: test.now) else {
+                Issue.record("a known request was refused")
+                return
+            }
+        }
+        func kept() async throws -> [Int] {
+            try await queue.database.read { try Int.fetchAll($0, sql: "SELECT length(request) FROM idempotency_keys") }
+        }
+        // The SHA-256 of each, in hexadecimal.
+        #expect(try await kept() == [Int](repeating: 64, count: 100))
+        let later = test.now.addingTimeInterval(31 * 86_400)
+        _ = try await queue.accept(try test.request("https://example.org/"), key: nil, now: later)
+        #expect(try await kept() == [])
+    }
+
+    /// As a queue of the version before has them.
+    @Test func olderKeysGoOnWorking() async throws {
+        let folder = try TemporaryFolder()
+        let layout = StoreLayout(root: folder.path("store"))
+        try Folder.create(layout.capture)
+        let request = try test.request("https://example.org/film")
+        let text = DownloadQueue.fingerprint(request.url.text, request.username.text, request.options)
+        try await {
+            let old = try DatabaseQueue(path: layout.captureDatabase)
+            try CaptureMigrations.migrator.migrate(old, upTo: "3 keys")
+            let columns = "key_id, idempotency_key, download_id, request"
+            let sql = "INSERT INTO idempotency_keys (\(columns)) VALUES ('', 'k', 'gone', ?)"
+            try await old.write { try $0.execute(sql: sql, arguments: [text]) }
+            try old.close()
+        }()
+        let queue = DownloadQueue(database: try CaptureDatabase(layout: layout), rules: QueueRules())
+        #expect(try await queue.accept(request, key: "k") == .removed)
+        #expect(try await queue.accept(try test.request("https://example.org/other"), key: "k") == .conflict)
     }
 
     @Test func downloadsAreClaimedInOrder() async throws {
@@ -265,8 +336,8 @@ struct QueueTests {
         try await queue.interrupt(id)
         try await queue.complete(id, keepsFile: true)
         #expect(try await test.row(id).state == "cancelled")
-        #expect(try await queue.retry(id, options: DownloadOptions(height: 480)))
-        #expect(try await queue.retry(id, options: nil) == false)
+        #expect(try await queue.retry(id, options: DownloadOptions(height: 480)) == .queued)
+        #expect(try await queue.retry(id, options: nil) == .notPossible)
         let row = try #require(try await test.claim())
         #expect(row.attempt == 1 && row.downloadOptions.height == 480)
     }
@@ -287,7 +358,7 @@ struct QueueTests {
         let url = "https://example.org/film"
         let id = try await test.add(url)
         _ = try await queue.cancel(id)
-        #expect(try await queue.retry(id, options: DownloadOptions(form: .audio)))
+        #expect(try await queue.retry(id, options: DownloadOptions(form: .audio)) == .queued)
         guard case .added(let video, _) = try await queue.accept(try test.request(url), key: nil, now: test.now) else {
             Issue.record("the audio was taken for the video")
             return

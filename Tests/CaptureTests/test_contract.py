@@ -220,7 +220,7 @@ def test_same_url_while_queued_is_the_same_download(host, website):
         host.expect_completed_once([row for row in rows if row["download_id"] != busy])
 
 
-def test_idempotency_key_is_one_download_for_ever(shared, website):
+def test_idempotency_key_is_one_download(shared, website):
     url = website.fake("ok", by="key")
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: shared.post(url, key="key-1", username="keys"), range(8)))

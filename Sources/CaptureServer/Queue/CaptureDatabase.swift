@@ -94,7 +94,35 @@ enum CaptureMigrations {
         migrator.registerMigration("1 users, downloads, attempts", migrate: usersDownloadsAttempts)
         migrator.registerMigration("2 incomplete, replay check", migrate: incompleteReplayCheck)
         migrator.registerMigration("3 keys", migrate: keys)
+        migrator.registerMigration("4 additions", migrate: additions)
         return migrator
+    }
+
+    /// What counts for hourly limits outlives its downloads. Requests of idempotency keys are kept as SHA-256, and for some time
+    /// only.
+    private static func additions(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE additions (
+                    key_id TEXT NOT NULL,
+                    added_at TEXT NOT NULL
+                ) STRICT;
+                CREATE INDEX additions_by_key ON additions (key_id, added_at);
+                CREATE INDEX additions_by_time ON additions (added_at);
+                INSERT INTO additions (key_id, added_at) SELECT key_id, created_at FROM downloads
+                    ORDER BY id DESC LIMIT 1000;
+                DROP INDEX downloads_by_key;
+                ALTER TABLE idempotency_keys ADD COLUMN added_at TEXT NOT NULL DEFAULT '';
+                CREATE INDEX idempotency_keys_by_time ON idempotency_keys (added_at);
+                """)
+        let now = QueueTime.text()
+        let known = "SELECT key_id, idempotency_key, request FROM idempotency_keys"
+        for row in try Row.fetchAll(database, sql: known) {
+            let (client, key, request): (String, String, String) = (row[0], row[1], row[2])
+            try database.execute(
+                sql: "UPDATE idempotency_keys SET request = ?, added_at = ? WHERE key_id = ? AND idempotency_key = ?",
+                arguments: [IdempotencyKeys.digest(request), now, client, key])
+        }
     }
 
     /// The keys of devices. `sha256` is that of the key, in hexadecimal.

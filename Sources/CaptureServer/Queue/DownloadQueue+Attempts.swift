@@ -294,26 +294,43 @@ extension DownloadQueue {
         }
     }
 
-    /// Starts a download again that failed or was cancelled.
+    /// What became of a request to start a download again.
+    package enum Retrial: Sendable, Hashable {
+        case queued
+        /// It didn't fail, or doesn't exist.
+        case notPossible
+        /// Too many additions in an hour.
+        case tooMany(retryAfterSeconds: Int)
+    }
+
+    /// Starts a download again that failed or was cancelled. That is an addition like a new download.
     ///
-    /// - Parameter options: Other options; `nil` for the same.
-    /// - Returns: Whether it had failed.
-    package func retry(_ id: String, options: DownloadOptions?, now: Date = Date()) async throws -> Bool {
-        try await database.write { database in
-            guard let row = try Self.row(database, "download_id = ?", [id]) else { return false }
+    /// - Parameters:
+    ///   - options: Other options; `nil` for the same.
+    ///   - client: Whose hourly limit it counts for.
+    package func retry(
+        _ id: String, options: DownloadOptions?, client: String = "", now: Date = Date()
+    ) async throws -> Retrial {
+        try await database.write { [rules] database in
+            guard let row = try Self.row(database, "download_id = ? AND status = 'failed'", [id]) else {
+                return .notPossible
+            }
+            if let seconds = try Additions.add(by: client, max: rules.downloadsPerHour, at: now, database) {
+                return .tooMany(retryAfterSeconds: seconds)
+            }
             let options = options ?? row.downloadOptions
             let hold = "FROM site_holds WHERE host = downloads.host AND until > :now"
-            return try Self.update(
+            try Self.update(
                 database, id,
                 set: """
                     state = 'queued', attempt = 0, stage = NULL, waiting_for = (SELECT 'site' \(hold)),
                     not_before = (SELECT until \(hold)), error_code = NULL, error_message = NULL, completed_at = NULL,
                     incomplete = NULL, replay_check = NULL, started_at = NULL, quality_fallback = 0, options = :options, request = :request
                     """,
-                if: "status = 'failed'",
                 [
                     "options": options.json, "request": Self.fingerprint(row.url, row.username, options),
                 ], now: now)
+            return .queued
         }
     }
 

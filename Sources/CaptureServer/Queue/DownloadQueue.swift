@@ -45,59 +45,27 @@ package struct DownloadQueue: Sendable {
         let id = UUID().uuidString.lowercased()
         return try await database.write { [rules] database in
             let fingerprint = Self.fingerprint(request.url.text, request.username.text, request.options)
-            if let key, let answer = try Self.answer(toKey: key, of: client, fingerprint, database) { return answer }
-            let same = "request = ? AND status IN ('pending', 'downloading') ORDER BY id LIMIT 1"
-            if let known = try Self.row(database, same, [fingerprint]) {
-                try Self.keep(key, of: client, fingerprint, known.downloadID, database)
-                return .known(known)
+            try IdempotencyKeys.forgetOld(at: now, database)
+            if let key, let answer = try IdempotencyKeys.answer(to: key, of: client, fingerprint, database) {
+                return answer
             }
-            if let seconds = try Self.wait(for: rules.downloadsPerHour, of: client, now, database) {
+            let same = "request = ? AND status IN ('pending', 'downloading') ORDER BY id LIMIT 1"
+            let known = try Self.row(database, same, [fingerprint])
+            if let known, key == nil { return .known(known) }
+            if let seconds = try Additions.add(by: client, max: rules.downloadsPerHour, at: now, database) {
                 return .tooMany(retryAfterSeconds: seconds)
             }
+            if let key {
+                try IdempotencyKeys.keep(key, of: client, fingerprint, known?.downloadID ?? id, at: now, database)
+            }
+            if let known { return .known(known) }
             let isNewUser = try Self.insert(
                 request, id: id, client: client, fingerprint, now: QueueTime.text(now), database)
-            try Self.keep(key, of: client, fingerprint, id, database)
             guard let row = try Self.row(database, "download_id = ?", [id]) else {
                 throw DatabaseError(message: "the new row is missing")
             }
             return .added(row, isNewUser: isNewUser)
         }
-    }
-
-    /// Returns the answer to a key that was used before: for ever the same download.
-    private static func answer(
-        toKey key: String, of client: String, _ request: String, _ database: Database
-    ) throws -> Acceptance? {
-        let sql = "SELECT request, download_id FROM idempotency_keys WHERE key_id = ? AND idempotency_key = ?"
-        guard let known = try Row.fetchOne(database, sql: sql, arguments: [client, key]) else { return nil }
-        guard known["request"] == request else { return .conflict }
-        let id: String = known["download_id"]
-        return try row(database, "download_id = ?", [id]).map { .known($0) } ?? .removed
-    }
-
-    private static func keep(
-        _ key: String?, of client: String, _ request: String, _ id: String, _ database: Database
-    ) throws {
-        guard let key else { return }
-        try database.execute(
-            sql: "INSERT INTO idempotency_keys (key_id, idempotency_key, download_id, request) VALUES (?, ?, ?, ?)",
-            arguments: [client, key, id, request])
-    }
-
-    /// Returns after how many seconds another download can be added; `nil` for now. Times in the future, of a clock that was
-    /// wrong, don't count.
-    private static func wait(
-        for limit: Int, of client: String, _ now: Date, _ database: Database
-    ) throws -> Int? {
-        let times = try String.fetchAll(
-            database,
-            sql: """
-                SELECT created_at FROM downloads WHERE key_id = ? AND created_at > ? AND created_at <= ?
-                ORDER BY created_at
-                """, arguments: [client, QueueTime.text(now.addingTimeInterval(-3600)), QueueTime.text(now)])
-        guard times.count >= limit, let first = times.suffix(limit).first else { return nil }
-        let wait = (QueueTime.date(first) ?? now).addingTimeInterval(3600).timeIntervalSince(now)
-        return min(3600, max(1, Int(wait.rounded(.up))))
     }
 
     /// - Returns: Whether the user is new.

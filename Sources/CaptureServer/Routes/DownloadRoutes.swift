@@ -47,15 +47,18 @@ struct DownloadRoutes: Sendable {
         case .removed:
             throw RequestFailure(
                 .conflict, "conflict", "the download of this Idempotency-Key was removed from the list")
-        case .tooMany(let seconds):
-            throw RequestFailure(
-                .tooManyRequests, "rate_limited",
-                "more than \(queue.rules.downloadsPerHour) downloads in an hour; try again later",
-                fields: [.retryAfter: "\(seconds)"])
+        case .tooMany(let seconds): throw tooMany(seconds)
         }
         let receipt = DownloadReceipt(
             of: try await service.download(row, for: caller), isForOlderClient: request.isFromOlderClient, at: Date())
         return try JSONAnswer.response(receipt, status: .created)
+    }
+
+    private func tooMany(_ seconds: Int) -> RequestFailure {
+        RequestFailure(
+            .tooManyRequests, "rate_limited",
+            "more than \(queue.rules.downloadsPerHour) downloads in an hour; try again later",
+            fields: [.retryAfter: "\(seconds)"])
     }
 
     /// Refuses what `downloads.allowed_platforms` doesn't name, by the URL alone.
@@ -125,9 +128,12 @@ struct DownloadRoutes: Sendable {
             throw Self.failure(refusal)
         }
         let id = try await service.row(call.path[1], for: call.caller).downloadID
-        guard try await queue.retry(id, options: options) else {
+        switch try await queue.retry(id, options: options, client: call.caller.limitID) {
+        case .queued: break
+        case .notPossible:
             throw RequestFailure(
                 .conflict, "not_possible", "only a download that failed or was cancelled can be retried")
+        case .tooMany(let seconds): throw tooMany(seconds)
         }
         service.runner.wake()
         return try await status(id, call.caller)
