@@ -93,15 +93,17 @@ struct AccessTests {
     @Test func ticketsAreForOneFileAndTwelveHours() {
         let tickets = Tickets()
         let now = Date(timeIntervalSince1970: 1_700_000_000)
-        let (text, end) = tickets.make(for: "one", now: now)
+        let holders: [Caller.Holder] = [.key(1), .secret("a")]
+        let (text, end) = tickets.make(for: "one", by: .key(1), now: now)
         #expect(end == "2023-11-15T10:13:20Z")
-        #expect(tickets.isValid(text, for: "one", now: now))
-        #expect(!tickets.isValid(text, for: "two", now: now))
-        #expect(!tickets.isValid(text, for: "one", now: now.addingTimeInterval(12 * 3600)))
-        #expect(!Tickets().isValid(text, for: "one", now: now), "another start")
+        #expect(tickets.isValid(text, for: "one", of: holders, now: now))
+        #expect(!tickets.isValid(text, for: "two", of: holders, now: now))
+        #expect(!tickets.isValid(text, for: "one", of: holders, now: now.addingTimeInterval(12 * 3600)))
+        #expect(!Tickets().isValid(text, for: "one", of: holders, now: now), "another start")
+        #expect(!tickets.isValid(text, for: "one", of: [.key(2), .secret("1"), .rule(.network)], now: now), "revoked")
         let parts = text.split(separator: "-")
         for changed in ["\(Int(parts[0])! + 1)-\(parts[1])", "\(text)0", String(text.dropLast(2)), "", "-", "9-zz"] {
-            #expect(!tickets.isValid(changed, for: "one", now: now), "\(changed)")
+            #expect(!tickets.isValid(changed, for: "one", of: holders, now: now), "\(changed)")
         }
     }
 

@@ -184,6 +184,31 @@ def test_film_plays_with_a_ticket(home, website):
     assert home.ask(home.ana, "GET", f"/status/{identifier}")[1]["replay_url"] is None
 
 
+def test_ticket_ends_with_its_key(home, website):
+    identifier = share(home, home.ana, website.fake("ok", by="lost"))
+    wait_until(lambda: home.ask(home.ana, "GET", f"/status/{identifier}")[1]["state"] == "completed", "the film is saved")
+
+    def ticket(who):
+        status, made = home.ask(who, "POST", f"/download/{identifier}/ticket", {}, "https")
+        assert status == 200, made
+        return made["url"].partition(":8443")[2]
+
+    def plays(path):
+        return home.ask("none", "GET", path, scheme="https")[0]
+
+    household = "a-household-key-of-more-than-32-letters"
+    home.configure(OPEN + f"security:\n  api_keys: [{household}]\n")
+    wait_until(lambda: home.ask(household, "GET", "/history")[0] == 200, "the configuration is in force")
+    lost = home.key("A phone that gets lost", "--user", "ana")
+    made = {"lost": ticket(lost), "ana": ticket(home.ana), "household": ticket(household)}
+    assert {plays(path) for path in made.values()} == {200}
+    assert home.host.command("keys revoke", "A phone that gets lost").returncode == 0
+    assert {who: plays(path) for who, path in made.items()} == {"lost": 401, "ana": 200, "household": 200}
+    home.configure(OPEN)
+    wait_until(lambda: home.ask(household, "GET", "/history")[0] == 401, "the configuration is in force")
+    assert {who: plays(path) for who, path in made.items()} == {"lost": 401, "ana": 200, "household": 401}
+
+
 # TLS
 
 def openssl(home, *arguments, place=None):

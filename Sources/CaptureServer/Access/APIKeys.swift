@@ -106,6 +106,11 @@ package struct APIKeys: Sendable {
         }
     }
 
+    /// Returns the IDs of the keys that weren't revoked.
+    func validIDs() throws -> [Int64] {
+        try database.read { try Int64.fetchAll($0, sql: "SELECT id FROM api_keys WHERE revoked_at IS NULL") }
+    }
+
     /// Returns the key with this text, unless it was revoked. Records when it was used.
     func find(_ text: String, now: Date = Date()) throws -> KeyDescription? {
         let digest = Self.digest(text)

@@ -41,6 +41,9 @@ final class AdministratorSessions: Sendable {
         }
     }
 
+    /// The tokens of all sessions.
+    func all(now: Date = Date()) -> [String] { state.withLock { $0.tokens.filter { $0.value > now }.map(\.key) } }
+
     /// Whether a session has this token.
     func include(_ token: String, now: Date = Date()) -> Bool {
         state.withLock { $0.tokens.contains { token.isSameSecret(as: $0.key) && $0.value > now } }

@@ -14,7 +14,26 @@ struct Caller: Sendable, Hashable {
         case administrator
     }
 
+    /// What a caller was admitted by. What it makes for others, such as tickets, ends with that.
+    enum Holder: Sendable, Hashable {
+        /// Nothing but the configuration.
+        case rule(CaptureConfiguration.Security.KeyRule)
+        /// A key of the database, by its ID.
+        case key(Int64)
+        /// A key of the configuration, the token of `capture.json`, or that of a session.
+        case secret(String)
+
+        var text: String {
+            switch self {
+            case .rule(let rule): "rule \(rule.rawValue)"
+            case .key(let id): "key \(id)"
+            case .secret(let text): "secret \(text)"
+            }
+        }
+    }
+
     let role: Role
+    let holder: Holder
     /// The only user whose downloads it sees and adds; `nil` for all.
     let user: Username?
     /// Whose hourly limit its downloads count for: the ID of its key, or its IP address; empty for programs on this computer.
@@ -22,13 +41,12 @@ struct Caller: Sendable, Hashable {
     /// Whether it can open the library, which only this computer can.
     var isLocal = false
 
-    init(_ role: Role, user: Username? = nil, limitID: String = "") {
-        (self.role, self.user, self.limitID) = (role, user, limitID)
+    init(_ role: Role, by holder: Holder, user: Username? = nil, limitID: String = "") {
+        (self.role, self.holder, self.user, self.limitID) = (role, holder, user, limitID)
     }
 
-    static let own = Caller(.own)
-    /// With a key of `security.api_keys`.
-    static let household = Caller(.client, limitID: "household")
+    /// Creates a caller with a key of `security.api_keys`.
+    static func household(_ key: String) -> Caller { Caller(.client, by: .secret(key), limitID: "household") }
 
     /// - Throws: 401 for a stranger.
     func requireKey() throws {

@@ -19,15 +19,25 @@ struct CallerCheck: Sendable {
     func caller(
         of request: Request, _ context: ConnectionContext, isEncrypted: Bool, _ rules: CaptureConfiguration.Security
     ) async throws -> Caller {
-        guard let address = Self.address(of: context) else { return Caller(.stranger) }
+        guard let address = Self.address(of: context) else { return Caller(.stranger, by: .rule(rules.keyRule)) }
         if let key = try Self.key(in: request) {
             if let holder = try await holder(of: key, address, isEncrypted, rules) { return holder }
             let user = address.isLoopback ? try await own.verdict(on: context) : nil
             return try chosenKeyHolder(key, user.map { .program($0) } ?? .address(address), rules)
         }
-        if address.isLoopback, rules.keyRule != .always, try await own.allows(context) { return .own }
+        if address.isLoopback, rules.keyRule != .always, try await own.allows(context) {
+            return Caller(.own, by: .rule(rules.keyRule))
+        }
         let isAdmitted = rules.keyRule == .never && address.isPrivate
-        return isAdmitted ? Caller(.client, limitID: "ip \(address)") : Caller(.stranger)
+        return isAdmitted
+            ? Caller(.client, by: .rule(.never), limitID: "ip \(address)") : Caller(.stranger, by: .rule(rules.keyRule))
+    }
+
+    /// Returns everything that callers are admitted by now.
+    func holders(_ rules: CaptureConfiguration.Security) async throws -> [Caller.Holder] {
+        let ids = try await BlockingWork().long { [keys] in try keys.validIDs() }
+        return ids.map { .key($0) } + (rules.apiKeys + sessions.all() + [token]).map { .secret($0) }
+            + [.rule(rules.keyRule)]
     }
 
     /// Returns who has a key that can't be guessed; `nil` for any other key. Such keys work however many wrong ones come: one
@@ -35,18 +45,23 @@ struct CallerCheck: Sendable {
     private func holder(
         of key: String, _ address: IPAddress, _ isEncrypted: Bool, _ rules: CaptureConfiguration.Security
     ) async throws -> Caller? {
-        if address.isLoopback, key.isSameSecret(as: token) || sessions.include(key) { return Caller(.administrator) }
-        if key.utf8.count >= Self.guessableMax, rules.apiKeys.contains(where: key.isSameSecret) { return .household }
+        if address.isLoopback, key.isSameSecret(as: token) || sessions.include(key) {
+            return Caller(.administrator, by: .secret(key))
+        }
+        if key.utf8.count >= Self.guessableMax, rules.apiKeys.contains(where: key.isSameSecret) {
+            return .household(key)
+        }
         guard let found = try await BlockingWork().long({ [keys] in try keys.find(key) }) else { return nil }
         guard found.isAdministrator else {
-            return Caller(.client, user: found.username.flatMap { Username($0) }, limitID: "\(found.id)")
+            let user = found.username.flatMap { Username($0) }
+            return Caller(.client, by: .key(found.id), user: user, limitID: "\(found.id)")
         }
         guard isEncrypted || address.isLoopback else {
             throw RequestFailure(
                 .forbidden, "forbidden",
                 "an administrator's key works over https only; revoke this one, since it was sent in the clear")
         }
-        return Caller(.administrator, limitID: "\(found.id)")
+        return Caller(.administrator, by: .key(found.id), limitID: "\(found.id)")
     }
 
     /// Returns the household if it has this short key of the configuration, and not too many wrong keys came.
@@ -58,7 +73,7 @@ struct CallerCheck: Sendable {
                 .tooManyRequests, "rate_limited", "too many wrong keys from this address; try again later",
                 fields: [.retryAfter: "\(seconds)"])
         }
-        if rules.apiKeys.contains(where: key.isSameSecret) { return .household }
+        if rules.apiKeys.contains(where: key.isSameSecret) { return .household(key) }
         wrongKeys.add(sender)
         throw RequestFailure(
             .unauthorized, "unauthorized", "this key isn't known, or was revoked",

@@ -2,24 +2,26 @@ import Crypto
 import Foundation
 import WebArchive
 
-/// Makes texts that stand for the right to read one file for 12 hours. They end when the server does.
+/// Makes texts that stand for the right to read one file for 12 hours. They end with what their maker was admitted by, and when
+/// the server does.
 struct Tickets: Sendable {
     private let secret = SymmetricKey(size: .bits256)
     private static let seconds = 12 * 3600
 
     /// - Returns: The ticket, and when it ends.
-    func make(for id: String, now: Date = Date()) -> (text: String, end: String) {
+    func make(for id: String, by holder: Caller.Holder, now: Date = Date()) -> (text: String, end: String) {
         let end = Int(now.timeIntervalSince1970) + Self.seconds
-        return (text(id, end), QueueTime.text(Date(timeIntervalSince1970: Double(end))))
+        return (text(id, holder, end), QueueTime.text(Date(timeIntervalSince1970: Double(end))))
     }
 
-    func isValid(_ ticket: String, for id: String, now: Date = Date()) -> Bool {
+    /// - Parameter holders: All who are admitted now.
+    func isValid(_ ticket: String, for id: String, of holders: [Caller.Holder], now: Date = Date()) -> Bool {
         guard let end = Int(ticket.prefix { $0 != "-" }), Double(end) > now.timeIntervalSince1970 else { return false }
-        return ticket.isSameSecret(as: text(id, end))
+        return holders.contains { ticket.isSameSecret(as: text(id, $0, end)) }
     }
 
-    private func text(_ id: String, _ end: Int) -> String {
-        let code = HMAC<SHA256>.authenticationCode(for: Data("\(id) \(end)".utf8), using: secret)
+    private func text(_ id: String, _ holder: Caller.Holder, _ end: Int) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Data("\(id) \(end) \(holder.text)".utf8), using: secret)
         return "\(end)-\(code.hexadecimal)"
     }
 }

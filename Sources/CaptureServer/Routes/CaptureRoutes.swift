@@ -63,9 +63,14 @@ struct CaptureRoutes: Sendable {
         if path.starts(with: ["api", "v1"]) { path.removeFirst(2) }
         // SQLite compares a text up to its first NUL.
         guard !path.contains(where: { $0.contains("\0") }) else { throw RequestFailure.nothingHere }
-        if isRead, let file = try await FileRoutes(service: service).withTicket(request, path) { return file }
-        var caller = try await callers.caller(
-            of: request, context, isEncrypted: arrival.isEncrypted, service.network.configuration.security)
+        let rules = service.network.configuration.security
+        if isRead {
+            let file = try await FileRoutes(service: service).withTicket(request, path) {
+                try await callers.holders(rules)
+            }
+            if let file { return file }
+        }
+        var caller = try await callers.caller(of: request, context, isEncrypted: arrival.isEncrypted, rules)
         if case .loopback = arrival { caller.isLocal = true }
         let call = Call(request: request, path: path, caller: caller, origin: origin)
         let routes = CaptureRoute.routes(at: path)

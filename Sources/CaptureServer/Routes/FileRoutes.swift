@@ -48,20 +48,25 @@ struct FileRoutes: Sendable {
     /// `POST /download/{id}/ticket`: a URL that plays the file without a key, for players that can't send one.
     func ticket(_ call: CaptureRoutes.Call) async throws -> Response {
         let row = try await service.row(call.path[1], for: call.caller)
-        let ticket = service.tickets.make(for: row.downloadID)
+        let ticket = service.tickets.make(for: row.downloadID, by: call.caller.holder)
         return try JSONAnswer.response(
             FileTicket(
                 url: "\(call.origin)/download/\(row.downloadID)/file?ticket=\(ticket.text)", expiresAt: ticket.end))
     }
 
     /// Returns the file of a request with a ticket; `nil` without one.
-    func withTicket(_ request: Request, _ path: [String]) async throws -> Response? {
+    ///
+    /// - Parameter holders: Returns all who are admitted now.
+    func withTicket(
+        _ request: Request, _ path: [String], of holders: () async throws -> [Caller.Holder]
+    ) async throws -> Response? {
         guard path.count == 3, path[0] == "download", path[2] == "file",
             let ticket = request.uri.queryParameters["ticket"].map(String.init)
         else { return nil }
         let id = path[1].lowercased()
-        guard service.tickets.isValid(ticket, for: id) else {
-            throw RequestFailure(.unauthorized, "unauthorized", "this link has expired; ask for another one")
+        guard try await service.tickets.isValid(ticket, for: id, of: holders()) else {
+            throw RequestFailure(
+                .unauthorized, "unauthorized", "this link has expired, or its key was revoked; ask for another one")
         }
         guard let row = try await service.queue.row(id) else { throw RequestFailure.noDownload }
         return try await file(row, request)
