@@ -73,7 +73,7 @@ package struct Searcher: Sendable {
             let shown = found.dropFirst(offset).prefix(limit)
             let finder = SnippetFinder(plan.needed, forms: forms, folding: WordFolding())
             results.hits = try shown.compactMap { try hit($0, scope, finder) }
-            if found.count > offset + limit { results.next = String(offset + limit) }
+            if found.count > offset + limit, offset + limit <= Self.offsetMax { results.next = String(offset + limit) }
             if results.facets != nil { results.facets = try facets(expression, scope) }
             return results
         }

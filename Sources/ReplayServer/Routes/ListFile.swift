@@ -33,22 +33,6 @@ protocol ListItem: Encodable, Sendable {
     var cells: [String?] { get }
 }
 
-/// Writes CSV.
-enum CSVText {
-    /// Returns a line (RFC 4180 §2).
-    ///
-    /// Spreadsheets take a text that begins with one of `=+-@` or with a tab or carriage return for a formula, which can
-    /// send data to a website. An apostrophe before it makes it a text.
-    static func line(_ cells: [String?]) -> String {
-        cells.map { cell in
-            guard var text = cell, let first = text.unicodeScalars.first else { return "" }
-            if "=+-@\t\r".unicodeScalars.contains(first) { text = "'" + text }
-            guard text.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return text }
-            return "\"\(text.replacing("\"", with: "\"\""))\""
-        }.joined(separator: ",") + "\r\n"
-    }
-}
-
 extension Site {
     /// Responds with a whole list as a file. It's read and sent block by block.
     ///

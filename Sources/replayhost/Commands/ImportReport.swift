@@ -29,12 +29,6 @@ final class ImportReport {
     func synchronize() throws { try file.synchronize() }
 
     private func add(fields: [String]) throws {
-        let line = fields.map(Self.quoted).joined(separator: ",") + "\r\n"
-        try Array(line.utf8).withUnsafeBytes { try file.append($0) }
-    }
-
-    private static func quoted(_ field: String) -> String {
-        guard field.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) else { return field }
-        return "\"" + field.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        try Array(CSVText.line(fields).utf8).withUnsafeBytes { try file.append($0) }
     }
 }

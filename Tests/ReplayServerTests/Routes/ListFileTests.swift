@@ -15,7 +15,8 @@ struct ListFileTests {
             (["aaa", "b\"bb", "c,c"], "aaa,\"b\"\"bb\",\"c,c\""), (["", nil, " "], ",, "),
             (["=1+1", "@SUM(A1)", "+1", "-1"], "'=1+1,'@SUM(A1),'+1,'-1"), (["\tx", "\rx"], "'\tx,\"'\rx\""),
             (["=HYPERLINK(\"http://a.example/\")"], "\"'=HYPERLINK(\"\"http://a.example/\"\")\""),
-            (["é, ü", "a=b"], "\"é, ü\",a=b"),
+            (["é, ü", "a=b"], "\"é, ü\",a=b"), (["＝1+1", "＠x", "＋1", "－1"], "'＝1+1,'＠x,'＋1,'－1"),
+            (["\n=1+1", "a\0b"], "\"'\n=1+1\",a\u{FFFD}b"),
         ] as [([String?], String)])
     func cellsAreEscaped(cells: [String?], line: String) {
         #expect(CSVText.line(cells) == line + "\r\n")
