@@ -174,7 +174,7 @@ struct QueueTests {
         #expect(retries == 99)
         #expect(try await queue.retry(id, options: nil, now: test.now) == .tooMany(retryAfterSeconds: 3600))
         #expect(try await test.row(id).state == "cancelled")
-        // For whoever asks for it.
+        // It counts for the client that asks for it.
         #expect(try await queue.retry(id, options: nil, client: "another", now: test.now) == .queued)
     }
 

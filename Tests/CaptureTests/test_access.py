@@ -297,7 +297,7 @@ def test_wrong_keys_of_another_account_lock_nobody_else_out(tmp_path):
     try:
         home.start()
         home.wait_until_open()
-        # As nobody, who isn't the user of the server.
+        # As another user of this computer than the server's.
         keys = [option for number in range(30) for option in ("--next", "--header", f"Authorization: Bearer {number:064x}", "--output",
             "/dev/null", "--write-out", "%{http_code} ", f"http://localhost:{home.host.port}/history")]
         sent = subprocess.run(

@@ -80,7 +80,7 @@ struct CallerCheck: Sendable {
             fields: [.wwwAuthenticate: "Bearer error=\"invalid_token\""])
     }
 
-    /// A key that a person chose must have this length so that nobody guesses it: 32 hexadecimal digits are 128 bits.
+    /// A key that a person chose must have this length so that it can't be guessed: 32 hexadecimal digits are 128 bits.
     private static let guessableMax = 32
 
     /// Returns the key of `Authorization: Bearer` (RFC 6750 §2.1) or `X-API-Key`; `nil` without any.
