@@ -169,10 +169,11 @@ def run_commands(page, folder):
     return page.get_by_role("article").locator("pre").count()
 
 
-def test_commands_repeat_the_report(host, page, tmp_path):
-    """In a folder with the file, under a name with characters that a shell reads."""
+@pytest.mark.parametrize("name", ["it's $HOME; a (file).wacz", "-a  it's \u2003\u0301 caf\u00e9 \u05d0.wacz"])
+def test_commands_repeat_the_report(host, page, tmp_path, name):
+    """In a folder with the file, under a name with characters that a shell reads, or that are hard to read."""
     (tmp_path / "files").mkdir()
-    path = shutil.copy(FIXTURES / "sample.wacz", tmp_path / "files" / "it's $HOME; a (file).wacz")
+    path = shutil.copy(FIXTURES / "sample.wacz", tmp_path / "files" / name)
     identifier = add_verified(host, path)
     open_report(host, page, identifier, URL, TIME)
     assert run_commands(page, tmp_path / "files") == 4

@@ -1,6 +1,9 @@
 """The evidence report of archives whose author wants it to say more than it does: URLs, texts, digests, and files that are gone."""
 
 import json
+import re
+import subprocess
+import unicodedata
 from urllib.parse import quote
 
 import pytest
@@ -21,6 +24,40 @@ LINES = [f"{SITE}/a\nb", f"{SITE}/a\rb", f"{SITE}/a\tb", f"{SITE}/a\u2028b", f"{
 # The URL Standard has no host for these.
 HOSTLESS = ["http://[oops]/", "http://a b.example/", "http://%zz/", "http:///", "http://", "//host.example/",
     f"{SITE}/#part", "urn:example:page", "no-url", "data:text/html,a"]
+
+
+# Drawn over the lines above, or as lines of the report, or from right to left.
+MARK = "\u01c2"
+DRAWN = "a" + "\u0301" * 260 + "b" + "\u20dd\u200d" * 50 + "\u0e49" * 50
+WIDE = ["\u2003" * 150, " \u200b\u00a0" * 60, "\u2800" * 60, "\u3164" * 60, "\u1160" * 60, "\u3000" * 60]
+FORGED = "".join(f"{gap}Signer{gap}archive.nytimes.com{line}Result Valid" for gap, line in zip(WIDE, ["\n", "\r", "\u2028", "\u2029", "\x85", "\x0b"]))
+HOSTILE = f"{MARK}\u202e{DRAWN}{WIDE[0]}Signer{FORGED}\u05d0\u05d1 "
+
+# Every text of the report that isn't ours: where it's isolated, and what is wrong with it.
+FAULTS = r"""(mark) => {
+    const sheet = document.querySelector(".report-sheet");
+    const nodes = document.createTreeWalker(sheet, NodeFilter.SHOW_TEXT);
+    const faults = [];
+    let found = 0;
+    while (nodes.nextNode()) {
+        const text = nodes.currentNode.data;
+        const parent = nodes.currentNode.parentElement;
+        if (text.includes(mark)) {
+            found += 1;
+            if (!parent.closest("bdi, [dir]") || !sheet.contains(parent.closest("bdi, [dir]"))) faults.push("isn't isolated");
+            if (parent.closest("h1, h2, dt, th, caption")) faults.push("is a label");
+            if (Array.from(text).length > (parent.closest("pre, .url") ? 20_000 : 400)) faults.push("is endless");
+        }
+        const checks = { "has a control or separator": /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/,
+            "changes the direction": /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/,
+            "has a stack": /(?:[\u0300-\u036f\u20d0-\u20f0\u0e34-\u0e4e][\u200b-\u200d]*){5}/,
+            "has a gap": /[\p{Zs}\u2800\u3164\uffa0\u1160][\p{Zs}\u200b-\u200d\ufeff]*[\u00a0\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u1160]/u };
+        for (const [fault, pattern] of Object.entries(checks)) if (pattern.test(text)) faults.push(fault);
+        if (!parent.closest("pre") && /[ \n\t]{2}/.test(text)) faults.push("has spaces in a row");
+        faults.splice(0, faults.length, ...faults.map((fault) => (fault.includes(": ") ? fault : `${fault}: ${text.slice(0, 200)}`)));
+    }
+    return [found, faults];
+}""".replace("\\\\", "\\")
 
 
 def write_indexed(path, entries, body=b"<!doctype html><title>A page</title><p>text", **head):
@@ -89,3 +126,79 @@ def test_report_of_a_file_that_is_gone_or_changed_says_only_that(host, page, tmp
             expect(sheet.locator("tbody code")).to_have_count(0)
         expect(sheet).not_to_contain_text("Unchanged since")
         expect(sheet).not_to_contain_text("as the file states")
+
+
+LANGUAGES = ["Ti\u1ebfng Vi\u1ec7t", unicodedata.normalize("NFD", "Ti\u1ebfng Vi\u1ec7t"),
+    "\u0e17\u0e35\u0e48\u0e19\u0e35\u0e48 \u0e1c\u0e39\u0e49\u0e43\u0e2b\u0e0d\u0e48",
+    # Genesis 1:1, a letter with five points, and the name of Jerusalem, with points and accents.
+    "\u05d1\u05b0\u05bc\u05e8\u05b5\u05d0\u05e9\u05b4\u05c1\u0596\u05d9\u05ea \u05e9\u05c1\u05bc\u05b7\u05bd\u05a3 \u05d9\u05b0\u05e8\u05d5\u05bc\u05e9\u05b8\u05c1\u05dc\u05b7\u034f\u05b4\u0591\u05dd",
+    "\u0915\u094d\u0937\u0924\u094d\u0930\u093f\u092f\u093e\u0923\u093e\u0902 \u091c\u093c\u0901",
+    # The ten letters of Kalachakra, and "going for refuge".
+    "\u0f67\u0f90\u0fb5\u0fa8\u0fb3\u0f71\u0f80\u0f83 \u0f66\u0f92\u0fb2\u0f74\u0f56\u0f66",
+    "\u101c\u103b\u103e\u1031\u102c\u1037 \u100a\u103e\u102d\u102f\u1037", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "\u65e5\u672c\u3000\u8a9e \u304b\u3099", "\u2764\ufe0f\u200d\U0001f525 1\ufe0f\u20e3"]
+
+
+def test_foreign_text_keeps_its_letters(host, page):
+    """Also those of languages with many marks. It loses what draws on other lines, or makes lines and gaps."""
+    page.goto(host.home)
+    shown = page.evaluate("async (texts) => { const { plain } = await import('/app/core/dom.js'); return texts.map((text) => plain(text)); }",
+        [*LANGUAGES, "a" + "\u0301" * 260, "1" + "\u20dd\u200d" * 260, "\u0301\u0301a", *[f"a{gap}b" for gap in WIDE], "\u0f40" + "\u0fad" * 50,
+            "a\n\r\u2028\u2029\x85b", "\u202eabc\u2066", "x" * 5000])
+    assert shown[:len(LANGUAGES)] == LANGUAGES
+    rest = shown[len(LANGUAGES):]
+    assert rest[0] == "a" + "\u0301" * 4
+    assert rest[1].count("\u20dd") == 4
+    assert rest[2:] == ["a", *["a b"] * len(WIDE), "\u0f40" + "\u0fad" * 4, "a b", "abc", "x" * 199 + "\u2026"]
+
+
+def one_line(text):
+    """Without what ends a field of a header."""
+    return re.sub(r"[\r\n]", " ", text)
+
+
+def write_record(path, url=f"{SITE}/", entry=None, http=(), fields=(), title="A page", names=("data.warc", "Hostile"), **head):
+    """Writes a WACZ of one record. `entry` is what the index says of it, `names` are those of the WARC file and the archive."""
+    body = f"<!doctype html><title>{title}</title><p>text".encode()
+    http = {"Content-Type": "text/html", "Content-Length": len(body), **dict(http)}
+    block = "".join(["HTTP/1.1 200 OK\r\n", *(f"{name}: {one_line(str(value))}\r\n" for name, value in http.items()), "\r\n"]).encode() + body
+    fields = {"WARC-Type": "response", "WARC-Record-ID": "<urn:example:1>", "WARC-Target-URI": url, "WARC-Date": TIME,
+        "Content-Type": "application/http; msgtype=response", "Content-Length": len(block), **dict(fields)}
+    record = "".join(["WARC/1.1\r\n", *(f"{name}: {one_line(str(value))}\r\n" for name, value in fields.items()), "\r\n"]).encode() + block + b"\r\n\r\n"
+    entry = {"url": url, "mime": "text/html", "status": "200", "filename": names[0], "offset": "0", "length": str(len(record)), **(entry or {})}
+    with Package(path, names[1], created=TIME, main_page=(url, TIME)) as package:
+        package.head.update(head)
+        package.add(f"archive/{names[0]}", record)
+        package.add("indexes/index.cdx", f"{surt(url)} {STAMP} {json.dumps(entry)}\n".encode())
+        package.add("pages/pages.jsonl", page_list([{"url": url, "ts": TIME, "title": names[1]}]))
+    return path
+
+
+def write_hostile(path):
+    """An archive with a hostile text in every field that one can write."""
+    line = one_line(HOSTILE)
+    url = f"{SITE}/{line}"
+    return write_record(path, url, {"mime": f"text/html {HOSTILE}", "digest": f"sha256:{HOSTILE}", "request": HOSTILE},
+        {"Content-Type": f"text/html; {line}", "Date": f"Thu, 21 Nov 2024 {line}"},
+        {"WARC-Record-ID": f"<urn:{line}>", "WARC-Type": "response", "WARC-Block-Digest": f"sha256:000 {line} Verified OK",
+            "WARC-Payload-Digest": f"sha256:{line}"}, HOSTILE, (f"{line[:40]}{WIDE[0][:20]}{MARK}.warc", HOSTILE),
+        software=HOSTILE, description=HOSTILE, mainPageTitle=HOSTILE), url
+
+
+def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
+    """Each is isolated, short, on its own lines, and no label; on the screen and in the PDF."""
+    path, url = write_hostile(tmp_path / f"{MARK} \u202e{WIDE[0][:20]}Signer{WIDE[2][:10]}a.wacz")
+    identifier = add_verified(host, path)
+    collection = host.create_collection(f"{MARK}{HOSTILE[2:90]}{FORGED[:200]}", identifier)
+    for target, kind, of in [(identifier, "archive", ""), (identifier, "archive", url), (collection, "collection", ""), (collection, "collection", url),
+            (identifier, "archive", f"{url}-not-captured")]:
+        page.goto("about:blank")
+        sheet = open_report(host, page, target, quote(of, safe=""), quote(HOSTILE[-20:]) + STAMP, kind=kind)
+        found, faults = page.evaluate(FAULTS, MARK)
+        assert found > 0 and faults == [], (kind, of[:30])
+        assert not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u2003\u2800]{2}|\u0301{5}", page.title())
+        page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
+        text = subprocess.run(["pdftotext", "-layout", tmp_path / "report.pdf", "-"], capture_output=True, text=True, check=True).stdout
+        # Labels begin at the margin.
+        assert not re.search(r"^\s{0,6}(Signer\s+archive|Result\s+Valid)", text, re.MULTILINE), text
+        assert not re.search(r"(?:[\u0300-\u036f\u20d0-\u20f0]\s*){6}", text)

@@ -4,8 +4,19 @@ import { message } from "../core/i18n.js";
 const systemRoots = "/etc/ssl/certs/ca-certificates.crt";
 const hashes = { sha1: "sha1", sha256: "sha256", "sha-256": "sha256", sha512: "sha512", md5: "md5" };
 
-/** Quotes an argument for a POSIX shell. */
-const quoted = (text) => (/^[\w./:@%+=,-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", "'\\''")}'`);
+// Letters that are drawn in their own place and in this direction.
+const isPlain = /^(?!\p{M})(?:[!-~]|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])$/u;
+
+/** Quotes an argument for a shell. What a reader couldn't tell from something else is escaped, which needs Bash. */
+function quoted(text) {
+    if (/^[\w./:@%+=,-]+$/.test(text) && !text.startsWith("-")) return text;
+    const characters = Array.from(text);
+    const isClear = (character, index) => isPlain.test(character) || character === " " && characters[index - 1] !== " ";
+    if (characters.every(isClear)) return `'${text.replaceAll("'", "'\\''")}'`;
+    return `$'${characters.map((character, index) => (isClear(character, index) ? character.replace(/['\\]/, "\\$&") : escapedBytes(character))).join("")}'`;
+}
+
+const escapedBytes = (character) => Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
 
 /**
  * @param {import("./report-data.js").ReportData} data

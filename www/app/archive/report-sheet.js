@@ -4,9 +4,9 @@ import { trustMark, trustOf } from "../components/trust-mark.js";
 import { trustSentences } from "../components/trust-sentences.js";
 import { withCode } from "../components/messages.js";
 import { unavailabilityText } from "../components/unavailability-text.js";
-import { make, plain } from "../core/dom.js";
+import { foreign, make, plain } from "../core/dom.js";
 import { day, number, size } from "../core/format.js";
-import { message } from "../core/i18n.js";
+import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment, span, timeOf } from "../core/times.js";
@@ -24,7 +24,7 @@ export function reportSections(data, { ts }) {
     const { item, archive, capture, version } = data;
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
-    const short = section("short", make("p", { class: "short", dir: "auto" }, make("strong", { text: shortResult(archive) })));
+    const short = section("short", make("p", { class: "short" }, make("strong", {}, ...shortResult(archive))));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
     const affected = affectedParts(archive);
     return [
@@ -52,7 +52,9 @@ function section(name, ...parts) {
     return make("section", { "aria-labelledby": id }, make("h2", { id, text: message(`report.${name}`) }), ...parts.filter(Boolean));
 }
 
-const code = (text) => text && make("code", { text });
+/** A name or a value of the file. */
+const code = (text, charactersMax = 200) => text && make("code", { dir: "auto", text: plain(text, charactersMax) });
+const urlText = (url) => make("span", { class: "url", dir: "ltr", text: exactURL(url) });
 
 /** Returns a list of facts. Those without a value are left out. */
 function facts(rows) {
@@ -69,36 +71,42 @@ function picture({ archive, capture, isPictured }) {
 function pageFacts({ capture, title, record }, asked) {
     const isOther = asked && !capture.timestamp.startsWith(asked) && !asked.startsWith(capture.timestamp);
     return [
-        ["url", make("span", { class: "url", dir: "ltr", text: exactURL(capture.url) })],
-        ["title", title && make("span", { dir: "auto", text: plain(title, 300) })],
+        ["url", urlText(capture.url)],
+        ["title", foreign(title, 300)],
         ["captured", make("strong", { text: exactMoment(capture.capturedAt) }), ` ${message("report.clock")}`,
-            isOther && ` ${message("report.closest", { time: exactMoment(timeOf(asked) || asked) })}`],
-        ["server-clock", record?.serverDate && message("report.server-clock", { time: plain(record.serverDate, 80) })],
+            isOther && ` ${message("report.closest", { time: exactMoment(timeOf(asked)) || asked })}`],
+        ["server-clock", record?.serverDate && serverClock(record.serverDate)],
         ["answer", [capture.request && message("report.form"), capture.status, plain(capture.mime, 120)].filter(Boolean).join(", ")],
     ];
 }
 
+/** RFC 9110 §5.6.7. */
+function serverClock(text) {
+    const time = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text) ? Date.parse(text) : NaN;
+    return Number.isNaN(time) ? message("report.unreadable") : message("report.server-clock", { time: exactMoment(new Date(time).toISOString()) });
+}
+
 function fileFacts({ item, archive }) {
     return [
-        ["archive", make("span", { dir: "auto", text: plain(archive.title) || archive.id })],
-        ["collection", item.kind === "collection" && make("span", { dir: "auto", text: plain(item.title) || item.id })],
-        ["file-name", make("span", { dir: "auto", text: plain(archive.originalName) || `${archive.id}.wacz` })],
+        ["archive", foreign(archive.title) || archive.id],
+        ["collection", item.kind === "collection" && (foreign(item.title) || item.id)],
+        ["file-name", code(archive.originalName, 255) || `${archive.id}.wacz`],
         ["sha256", archive.sha256 ? code(archive.sha256) : message("report.no-sha256")],
         ["size", message("report.bytes", { size: size(archive.size), n: archive.size })],
         ["captures", span(archive.firstCapture, archive.lastCapture)],
         ["created", archive.createdAt && message("report.as-stated", { text: exactMoment(archive.createdAt) })],
-        ["software", archive.software && message("report.as-stated", { text: plain(archive.software, 120) })],
+        ["software", ...(archive.software ? messageParts("report.as-stated", { text: foreign(archive.software, 120) }) : [])],
         ["added", archive.importedAt && exactMoment(archive.importedAt)],
     ];
 }
 
 function recordFacts({ id, type, blockDigest, payloadDigest, file, offset, length }) {
     return [
-        ["record-id", code(plain(id, 200))],
-        ["record-type", plain(type, 40)],
-        ["block-digest", code(plain(blockDigest, 200))],
-        ["payload-digest", code(plain(payloadDigest, 200))],
-        ["place", file && code(plain(file, 400)), " ", message("report.place", { offset: String(offset), length: String(length) })],
+        ["record-id", id && code(exactURL(id, 200))],
+        ["record-type", code(type, 40)],
+        ["block-digest", code(blockDigest)],
+        ["payload-digest", code(payloadDigest)],
+        ["place", file && code(file, 400), " ", message("report.place", { offset: String(offset), length: String(length) })],
     ];
 }
 
@@ -109,12 +117,12 @@ function recordParts({ archive, capture, record, problem }) {
         facts(recordFacts(record)),
         repeats ? make("div", {}, make("p", { text: message("report.repeats") }), facts([
             ["archive-id", repeats.archive !== archive.id && code(repeats.archive)],
-            ["url", repeats.url !== capture.url && make("span", { class: "url", dir: "ltr", text: exactURL(repeats.url) })],
+            ["url", repeats.url !== capture.url && urlText(repeats.url)],
             ["captured", exactMoment(timeOf(repeats.timestamp))],
             ...recordFacts(repeats),
         ])) : (type === "revisit" || capture.status === 304) && make("p", { text: message("report.repeats-nothing") }),
         count > 1 && make("p", { text: message("report.several-records", { n: count }) }),
-        problem && make("p", { text: message("report.no-header", { reason: plain(problem, 200).replace(/\.$/, "") }) }),
+        problem && make("p", {}, ...messageParts("report.no-header", { reason: foreign(problem.replace(/\.$/, "")) })),
     ];
 }
 
@@ -124,13 +132,13 @@ function signatureParts(archive) {
     const { signer, timeStamp, created, software, outcome } = signature;
     return [
         facts([
-            ["signer", plain(signer?.certified ?? signer?.domain, 200) || message("report.anonymous")],
+            ["signer", foreign(signer?.certified ?? signer?.domain) || message("report.anonymous")],
             ["result", message("report.outcome", { outcome })],
-            ["key", code(plain(signer?.keySHA256, 64))],
-            ["stamp", timeStamp && message("report.stamp", { time: timeStamp.time ? exactMoment(timeStamp.time) : "–",
-                authority: plain(timeStamp.authority, 200) || "–", outcome: timeStamp.outcome })],
+            ["key", code(signer?.keySHA256)],
+            ["stamp", ...(timeStamp ? messageParts("report.stamp", { time: timeStamp.time ? exactMoment(timeStamp.time) : "–",
+                authority: foreign(timeStamp.authority) || "–", outcome: timeStamp.outcome }) : [])],
             ["claimed-time", created && message("report.as-signer-says", { text: exactMoment(plain(created, 60)) })],
-            ["signing-software", plain(software, 120)],
+            ["signing-software", foreign(software, 120)],
         ]),
         chainTable("report.chain", signer?.chain),
         chainTable("report.stamp-chain", timeStamp?.chain),
@@ -143,8 +151,8 @@ function chainTable(key, chain = []) {
         make("thead", {}, make("tr", {}, ...["subject", "issuer", "valid", "sha256"].map((name) =>
             make("th", { scope: "col", text: message(`report.certificate.${name}`) })))),
         make("tbody", {}, ...chain.map(({ subject, issuer, notBefore, notAfter, sha256 }) => make("tr", {},
-            make("td", { text: plain(subject, 300) }), make("td", { text: plain(issuer, 300) }),
-            make("td", { text: `${day(notBefore)} – ${day(notAfter)}` }), make("td", {}, code(plain(sha256, 64)))))));
+            make("td", { dir: "auto", text: plain(subject, 300) }), make("td", { dir: "auto", text: plain(issuer, 300) }),
+            make("td", { text: `${day(notBefore)} – ${day(notAfter)}` }), make("td", {}, code(sha256))))));
 }
 
 function comparedParts({ verificationReport: report }) {
@@ -173,7 +181,7 @@ function repeatParts(data) {
     return [
         make("p", { text: message("report.repeat-how") }),
         ...reportCommands(data).flatMap(({ title, lines, expected }) => [
-            make("h3", { text: title }), make("pre", { tabindex: "0", "data-expected": expected }, make("code", { text: lines.join("\n") })),
+            make("h3", { text: title }), make("pre", { tabindex: "0", dir: "ltr", "data-expected": expected }, make("code", { text: lines.join("\n") })),
             expected && make("p", { class: "quiet" }, `${message("report.expected")} `, code(expected))]),
         make("p", { class: "quiet", text: message("report.script") }),
     ];
@@ -181,7 +189,7 @@ function repeatParts(data) {
 
 function collectionSections(collection) {
     return [section("collection", facts([
-        ["collection", make("span", { dir: "auto", text: plain(collection.title) || collection.id })],
+        ["collection", foreign(collection.title) || collection.id],
         ["captures", span(collection.firstCapture, collection.lastCapture)],
     ]), make("table", {}, make("caption", { text: message("report.members", { n: collection.members.length }) }),
         make("thead", {}, make("tr", {}, ...["archive", "file-name", "size", "sha256", "result"].map((name) =>
@@ -194,7 +202,7 @@ function memberRow(archive) {
     const [bytes, sha256, result] = isUnavailable(archive) || archive.verification === "changed" ? ["–", "–", unavailabilityMark(archive) || trustMark(archive)]
         : [number(archive.size), code(archive.sha256 ?? "–"), trustMark(archive)];
     return make("tr", {},
-        make("td", {}, make("a", { href: tabURL(archive, "report"), dir: "auto", text: plain(archive.title) || archive.id })),
-        make("td", { dir: "auto", text: plain(archive.originalName) || `${archive.id}.wacz` }),
+        make("td", {}, make("a", { href: tabURL(archive, "report") }, foreign(archive.title) || archive.id)),
+        make("td", {}, foreign(archive.originalName, 255) || `${archive.id}.wacz`),
         make("td", { text: bytes }), make("td", {}, sha256), make("td", {}, result));
 }

@@ -1,8 +1,8 @@
 /** The beginning of an evidence report: the result in short, and what is affected by issues. */
 import { issuesOf } from "../components/issues.js";
 import { trustOf } from "../components/trust-mark.js";
-import { make, plain } from "../core/dom.js";
-import { message } from "../core/i18n.js";
+import { foreign, make, plain } from "../core/dom.js";
+import { message, messageParts } from "../core/i18n.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment } from "../core/times.js";
 
@@ -10,12 +10,12 @@ const urlsMax = 20;
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @returns {string} what the verification proves, and what it doesn't
+ * @returns {(Node|string)[]} what the verification proves, and what it doesn't
  */
 export function shortResult(archive) {
     const { code, signer } = trustOf(archive);
     const time = archive.verificationReport?.signature?.timeStamp?.time;
-    return message(`report.short.${code}`, { signer, time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
+    return messageParts(`report.short.${code}`, { signer: foreign(signer), time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
 }
 
 /**
@@ -26,7 +26,7 @@ export function affectedParts({ findings = [] }) {
     const issues = issuesOf(findings).filter(({ effect, severity }) => effect !== "tools" && severity === "error");
     return issues.flatMap(({ title, urls, urlCount }) => {
         const more = urlCount - Math.min(urls.length, urlsMax);
-        return [make("h3", { text: title }), urls.length > 0 && make("ul", {},
+        return [make("h3", { dir: "auto", text: title }), urls.length > 0 && make("ul", {},
             ...urls.slice(0, urlsMax).map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
             more > 0 && make("li", { text: message("issue.more-urls", { n: more }) }))].filter(Boolean);
     });

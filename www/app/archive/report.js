@@ -6,8 +6,8 @@ import { errorBlock } from "../components/messages.js";
 import { menu } from "../components/popover.js";
 import { pageHeader } from "../components/page-header.js";
 import { followServer } from "../core/connection.js";
-import { make, plain } from "../core/dom.js";
-import { message } from "../core/i18n.js";
+import { foreign, make, plain } from "../core/dom.js";
+import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { citations } from "./citation.js";
@@ -21,7 +21,8 @@ const slowMilliseconds = 150;
  * @param {{page?: string, ts?: string}} filter the capture; without `page`, the report is about the archive
  * @returns {{element: HTMLElement, title: string, close: () => void}}
  */
-export function createReport(item, filter) {
+export function createReport(item, { page, ts = "" }) {
+    const filter = { page, ts: ts.replace(/\D/g, "").slice(0, 17) };
     const name = plain(item.title) || item.id;
     const heading = make("h1", { text: message("report.title"), tabindex: "-1" });
     const sheet = make("article", { class: "report-sheet", "aria-busy": "true" }, heading);
@@ -45,7 +46,7 @@ export function createReport(item, filter) {
             const data = await reportData(item, filter);
             if (!isOpen) return;
             texts = data && citations(data);
-            show(data ? reportSections(data, filter) : [make("p", { text: message("report.not-captured", { archive: name }) }),
+            show(data ? reportSections(data, filter) : [make("p", {}, ...messageParts("report.not-captured", { archive: foreign(name) })),
                 make("p", { class: "url", dir: "ltr", text: exactURL(filter.page) })]);
             actions.hidden = !data || data.archive !== undefined && !isAsVerified(data.archive);
         } catch (error) {

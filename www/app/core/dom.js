@@ -2,8 +2,10 @@
 
 // Control characters except tab and line feed, and line and paragraph separators.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
-// Characters that reorder the surrounding text (UAX #9).
-const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// Characters that reorder the surrounding text (UAX #9), and deprecated ones like them.
+const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]/g;
+// Spaces of all kinds, also Braille without dots and Hangul fillers, with what is invisible between them.
+const blanks = /[\p{Zs}\t\n\u2800\u3164\uffa0][\p{Zs}\t\n\u2800\p{Cf}\p{Default_Ignorable_Code_Point}]+|[\u115f\u1160]{3,}/gu;
 const spokenAttributes = new Set(["alt", "aria-label", "title"]);
 
 const clusterCharactersMax = 10;
@@ -21,8 +23,41 @@ function breakClusters(text) {
     return Array.from(clusters.segment(text), ({ segment }) => segment.match(clusterPart)?.join("\u200b") ?? segment).join("");
 }
 
-/** Removes control characters. All text that is shown passes through here: much of it comes from archives. */
-const readable = (text) => breakClusters(String(text).replace(controls, " ").replace(bidiControls, ""));
+const marksMax = 4;
+// A letter's marks, as far as there may be too many.
+const markRun = new RegExp(`\\p{M}[\\p{M}\\p{Cf}\\p{Default_Ignorable_Code_Point}]{${marksMax},}`, "gu");
+const loneMarks = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]+/u;
+const isInvisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+// Points within Hebrew letters, medial consonants of Myanmar, and subjoined ones of Tibetan. They count separately.
+const isInLetter = /[\u05bc\u05c1\u05c2\u103d\u103e\u0f8d-\u0fbc]/;
+
+/**
+ * Limits the marks above and below a letter, which could otherwise be drawn over other lines. No language needs more.
+ *
+ * @param {string} text
+ * @param {(mark: string) => string} [surplus] returns what stands for each mark above the limit
+ * @returns {string}
+ */
+export function withFewMarks(text, surplus = () => "") {
+    return text.replace(markRun, (run) => {
+        const counts = [0, 0, 0];
+        return Array.from(run, (mark) => {
+            // Each of these has its own place beside the letter.
+            if (/\p{Mc}/u.test(mark)) return mark;
+            const kind = isInLetter.test(mark) ? 1 : isInvisible.test(mark) ? 2 : 0;
+            counts[kind] += 1;
+            return counts[kind] > marksMax ? surplus(mark) : mark;
+        }).join("");
+    });
+}
+
+/**
+ * Removes what could be taken for more than text: control characters, what reorders lines, wide gaps, and stacks of marks. All text
+ * that is shown passes through here: much of it comes from archives.
+ */
+const readable = (text) => breakClusters(withFewMarks(String(text).replace(controls, " ").replace(bidiControls, "")
+    // Indents of commands stay.
+    .replace(blanks, (run) => (/^[ \t\n]+$/.test(run) ? run : " "))));
 
 /**
  * Creates an element. Control characters are removed from its text and from attributes that screen readers speak.
@@ -104,15 +139,29 @@ export function announce(text) {
 }
 
 /**
- * Returns untrusted text as one line of limited length, without characters that reorder the surrounding text.
+ * Returns untrusted text as one line of limited length, with single spaces, for a line of the app. It's isolated by `foreign`, or
+ * by a `dir` of the element that it's in.
  *
  * @param {unknown} text
  * @param {number} [charactersMax]
  * @returns {string}
  */
 export function plain(text, charactersMax = 200) {
-    const line = readable(String(text ?? "").slice(0, charactersMax * 4)).replace(/[\t\n]/g, " ").trim();
-    return shortened(line, charactersMax);
+    const line = readable(String(text ?? "").slice(0, charactersMax * 4)).replace(/[\t\n ]+/g, " ").trim();
+    // A mark without a letter would be drawn on what is before it.
+    return shortened(line.replace(loneMarks, ""), charactersMax);
+}
+
+/**
+ * Returns untrusted text as a part of a line. Its direction doesn't change that of the rest of the line.
+ *
+ * @param {unknown} text as for `plain`
+ * @param {number} [charactersMax]
+ * @returns {HTMLElement|string} empty if the text is
+ */
+export function foreign(text, charactersMax) {
+    const line = plain(text, charactersMax);
+    return line && make("bdi", { text: line });
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Untrusted URLs and texts of several lines. */
-import { make, plain, shortened } from "./dom.js";
+import { make, plain, shortened, withFewMarks } from "./dom.js";
 
 // Characters that are invisible or look like a space. U+2800 is a Braille pattern without dots.
 const invisible = /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -19,14 +19,15 @@ export function plainURL(url, charactersMax = 4000) {
 }
 
 /**
- * Returns an untrusted URL as text to copy. Invisible characters are percent-encoded.
+ * Returns an untrusted URL as text to copy. Invisible characters are percent-encoded, and marks that would be drawn over other lines.
  *
  * @param {string} url
  * @param {number} [charactersMax]
  * @returns {string}
  */
 export function exactURL(url, charactersMax = 4000) {
-    return shortened(url.slice(0, charactersMax * 4).replace(invisible, encodeURIComponent), charactersMax);
+    const visible = url.slice(0, charactersMax * 4).replace(invisible, encodeURIComponent);
+    return shortened(withFewMarks(visible, encodeURIComponent), charactersMax);
 }
 
 function decoded(escapes) {

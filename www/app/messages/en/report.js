@@ -116,5 +116,6 @@ addMessages({
     "report.signature": "Signature",
     "report.stamp": "{time}, by {authority} ({outcome, select, valid {trusted} untrusted {not trusted} invalid {invalid} other {can't be checked}})",
     "report.stamp-chain": "Certificates of the time stamp",
+    "report.unreadable": "Can't be read",
     "report.verify": "Verify it",
 });
