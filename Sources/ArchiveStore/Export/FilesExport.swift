@@ -164,10 +164,14 @@ struct FileNames {
     private var files: Set<String> = []
     private var folders: Set<String> = []
     private static let bytesMax = 150
-    /// Windows can't open files with these names.
-    private static let reserved: Set<String> = [
-        "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "lpt1", "lpt2", "lpt3", "lpt4",
-    ]
+    /// Windows can't open files with these names, whatever their endings are. Source: Microsoft, "Naming Files, Paths, and
+    /// Namespaces"; `CLOCK$` is of MS-DOS.
+    private static let reserved: Set<String> = Set(
+        ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"]
+            + "123456789¹²³".flatMap { ["com\($0)", "lpt\($0)"] })
+    /// Desktops act on files with these names and endings when a person only looks at their folder, or opens them.
+    private static let acting: Set<String> = ["desktop.ini", "autorun.inf", "thumbs.db"]
+    private static let actingEndings = [".lnk", ".url", ".scf", ".pif", ".desktop", ".library-ms", ".search-ms"]
 
     /// Returns a relative path: `reef.example/a/index.html`.
     mutating func name(for url: String, mime: String?) -> String {
@@ -197,7 +201,7 @@ struct FileNames {
                 let isSafe =
                     scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
                     && !"/\\:*?\"<>|".unicodeScalars.contains(scalar)
-                    && scalar.properties.generalCategory != .format
+                    && ![.format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
                 return isSafe ? Character(scalar) : "_"
             })
         while kept.utf8.count > bytesMax {
@@ -208,8 +212,11 @@ struct FileNames {
                 ? String(kept.dropLast()) : String(stem) + (kept[dot...].utf8.count > 12 ? "" : kept[dot...])
         }
         while let last = kept.last, last == "." || last == " " { kept.removeLast() }
-        let stem = kept.prefix { $0 != "." }.lowercased()
-        if kept.isEmpty || reserved.contains(stem) || kept.hasPrefix(".") { kept = "_" + kept }
+        let lower = kept.lowercased()
+        if acting.contains(lower) || actingEndings.contains(where: lower.hasSuffix) { kept += "_" }
+        var stem = lower.prefix { $0 != "." }
+        while stem.last == " " { stem.removeLast() }
+        if kept.isEmpty || reserved.contains(String(stem)) || kept.hasPrefix(".") { kept = "_" + kept }
         return kept
     }
 
