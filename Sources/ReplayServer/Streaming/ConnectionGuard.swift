@@ -32,6 +32,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isReceiving = false
     /// From a request's head to the end of its response.
     private var isRequestOpen = false
+    /// Whether the last request has got the start of a response.
+    private var hasBegunResponse = false
     private var isKeptAlive = true
     /// HTTP/1.0, which needs an explicit keep-alive.
     private var isOldVersion = false
@@ -72,6 +74,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             isReceiving = true
             hasRequested = true
             isRequestOpen = true
+            hasBegunResponse = false
             // After a head with Upgrade, the parser takes what follows for the other protocol.
             isKeptAlive = head.isKeepAlive && !head.headers.contains(name: "upgrade")
             isOldVersion = head.version != .http1_1
@@ -128,7 +131,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         lastProgress = .now()
         let part = unwrapOutboundIn(data)
-        if case .head(let head) = part { mayHaveBody = head.status.mayHaveResponseBody }
+        if case .head(let head) = part {
+            (hasBegunResponse, mayHaveBody) = (true, head.status.mayHaveResponseBody)
+        }
         // A client would read a body that isn't allowed as the next response. RFC 9112 §6.3.
         if case .body = part, !mayHaveBody {
             promise?.succeed()
@@ -164,7 +169,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard let parserError = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         // A closed connection leaves an incomplete request, which needs no response.
         guard !isRefused, context.channel.isActive else { return }
-        guard !isReceiving, !isRequestOpen else {
+        guard !hasBegunResponse || !isReceiving && !isRequestOpen else {
             // Part of a request that already got a response, and mustn't get a second one.
             isRefused = true
             return context.close(promise: nil)
