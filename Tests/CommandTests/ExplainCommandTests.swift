@@ -36,7 +36,7 @@ struct ExplainCommandTests {
             ("/", "http://a.example/ is in “one”.|It was captured on 2024-01-02.|Captured:|  one  20240102030405  "),
             (
                 "/two",
-                "isn't in “one”.|It's in another archive:|  two  “two”, 2 captures, 2019–2023|  1 archive wasn't searched"
+                "isn't in “one”.|It's in another archive:|  two  “two”, 2 captures, 2019–2023|Captured instead:|  two  2023"
             ),
             (
                 "/list",

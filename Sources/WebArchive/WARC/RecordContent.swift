@@ -43,13 +43,9 @@ public struct RecordContent: Sendable {
         message = OpenMessage(reader)
     }
 
-    /// The number of bytes of the body in the record, including chunk headers. If the file ends within an uncompressed record,
-    /// of those that are there.
+    /// The number of bytes of the body in the record, including chunk headers.
     public var storedBodyLength: UInt64 {
-        let start = record.offset.addingSaturated(record.headerLength)
-        let left = record.isCompressed ? .max : record.reader.size - min(record.reader.size, start)
-        let length = min(record.contentLength, left)
-        return length - min(length, UInt64(head?.length ?? 0))
+        record.contentLength - min(record.contentLength, UInt64(head?.length ?? 0))
     }
 
     /// The number of bytes of the body, with its content codings; `nil` if it's chunked and therefore unknown.

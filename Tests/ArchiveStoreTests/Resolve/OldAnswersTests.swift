@@ -94,10 +94,7 @@ struct OldAnswersTests {
         let reader = try capture.body.open(decoded: true)
         let body = String(decoding: try reader.read(upTo: 1000), as: UTF8.self)
         #expect(Self.page.hasPrefix(body) && !body.isEmpty)
-        if !isCompressed {
-            #expect(body.count == Self.page.count - missing)
-            #expect(capture.body.storedLength == UInt64(body.count), "as many bytes as are promised")
-        }
+        if !isCompressed { #expect(body.count == Self.page.count - missing) }
         // The last bytes of a gzip member aren't content.
         if body.count < Self.page.count {
             #expect(throws: WebArchiveError.self, "the rest is missing") { try reader.read(upTo: 1000) }
