@@ -202,3 +202,45 @@ def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
         # Labels begin at the margin.
         assert not re.search(r"^\s{0,6}(Signer\s+archive|Result\s+Valid)", text, re.MULTILINE), text
         assert not re.search(r"(?:[\u0300-\u036f\u20d0-\u20f0]\s*){6}", text)
+
+
+# By sha1sum, sha256sum and the base32 command of an empty file.
+EMPTY = {"sha1": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "base32": "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"}
+
+
+def test_only_digests_are_shown_as_digests(host, page):
+    """Hexadecimal or base32, of the right length, and one."""
+    page.goto(host.home)
+    cases = {
+        f"sha1:{EMPTY['sha1']}": ["sha1", EMPTY["sha1"], True], f"SHA-1:{EMPTY['sha1'].upper()}": ["sha1", EMPTY["sha1"], True],
+        f"sha256:{EMPTY['sha256']}": ["sha256", EMPTY["sha256"], True], f"sha-256:{EMPTY['sha256']}": ["sha256", EMPTY["sha256"], True],
+        f"sha1:{EMPTY['base32']}": ["sha1", EMPTY["base32"], False], f"sha1:{EMPTY['base32'].lower()}": ["sha1", EMPTY["base32"], False],
+        # RFC 4648: of 16 bytes, 26 letters and six equals signs.
+        f"md5:{'A' * 26}======": ["md5", "A" * 26, False],
+        f"sha256:{'0' * 64} Verified OK": None, f"sha256:{'0' * 63}": None, f"sha256:{'0' * 65}": None, f"sha1:{EMPTY['sha256']}": None,
+        f"sha1:{EMPTY['sha1']}\n": None, "sha256:": None, "sha256": None, "Verified OK": None, f"court:{'0' * 64}": None, "constructor:00": None,
+        f"sha1:{EMPTY['sha1']}, sha1:{EMPTY['sha1']}": None, f"sha1:{'1' * 32}": None, "": None,
+    }
+    read = page.evaluate("""async (texts) => { const { readDigest } = await import("/app/archive/digest.js");
+        return texts.map((text) => readDigest(text)).map((one) => one && [one.algorithm, one.value, one.isHex]); }""", list(cases))
+    assert dict(zip(cases, read)) == cases
+
+
+@pytest.mark.parametrize("fields", [{"WARC-Block-Digest": f"sha256:{'0' * 64} Verified OK", "WARC-Payload-Digest": "Verified OK"},
+    {"WARC-Block-Digest": "sha256:Verified OK" + "0" * 500, "warc-payload-digest": "sha1:VERIFIEDOK"}])
+def test_report_of_a_record_with_false_digests_has_none(host, page, tmp_path, fields):
+    """They stood below "The output must contain:". The digest in the index isn't the record's."""
+    identifier = add_verified(host, write_record(tmp_path / "digests.wacz", fields=fields, entry={"digest": "sha1:VERIFIEDOK"}))
+    sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
+    record = sheet.get_by_role("region", name="The record", exact=True)
+    expect(record).to_contain_text("Block digest")
+    assert record.inner_text().count("Can't be read") == 2
+    expect(sheet).not_to_contain_text(re.compile("Verified ?OK", re.IGNORECASE))
+
+
+def test_digest_of_the_index_is_not_the_records(host, page, tmp_path):
+    identifier = add_verified(host, write_record(tmp_path / "digests.wacz", entry={"digest": f"sha1:{EMPTY['base32']}"}))
+    sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
+    expect(sheet.get_by_role("region", name="The record", exact=True)).to_contain_text("<urn:example:1>")
+    expect(sheet).not_to_contain_text(EMPTY["base32"])

@@ -1,8 +1,8 @@
 /** The commands of an evidence report, which repeat what it states with common tools. `Tests/BrowserTests/test_evidence.py` runs them. */
 import { message } from "../core/i18n.js";
+import { readDigest } from "./digest.js";
 
 const systemRoots = "/etc/ssl/certs/ca-certificates.crt";
-const hashes = { sha1: "sha1", sha256: "sha256", "sha-256": "sha256", sha512: "sha512", md5: "md5" };
 
 // Letters that are drawn in their own place and in this direction.
 const isPlain = /^(?!\p{M})(?:[!-~]|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])$/u;
@@ -44,17 +44,16 @@ function fileName({ id, originalName }) {
     return name.startsWith("-") ? `./${name}` : name;
 }
 
-const packageHash = ({ verificationReport }) => verificationReport?.result.packageHash?.replace(/^sha-?256:/, "");
+const packageHash = ({ verificationReport }) => readDigest(verificationReport?.result.packageHash)?.value;
 
 function recordCommands(title, { file, offset, length, isCompressed, blockDigest }) {
     const extract = `tail -c +${offset + 1} ${quoted(`evidence/${file}`)} | head -c ${length}${isCompressed ? " | gunzip" : ""} > record`;
-    const [algorithm, value] = blockDigest?.split(":") ?? [];
-    const hash = hashes[algorithm?.toLowerCase()];
-    const text = /^[0-9a-f]+$/.test(value) ? "hash.hexdigest()" : "base64.b32encode(hash.digest()).decode()";
-    const digest = hash && `python3 -c 'import base64, hashlib, re; head, block = open("record", "rb").read().split(b"\\r\\n\\r\\n", 1); `
-        + `size = int(re.search(rb"(?i)content-length: *(\\d+)", head)[1]); hash = hashlib.${hash}(block[:size]); `
+    const stated = readDigest(blockDigest);
+    const text = stated?.isHex ? "hash.hexdigest()" : "base64.b32encode(hash.digest()).decode()";
+    const digest = stated && `python3 -c 'import base64, hashlib, re; head, block = open("record", "rb").read().split(b"\\r\\n\\r\\n", 1); `
+        + `size = int(re.search(rb"(?i)content-length: *(\\d+)", head)[1]); hash = hashlib.${stated.algorithm}(block[:size]); `
         + `print(head.decode()); print(${text})'`;
-    return { title: message(title), lines: [extract, digest].filter(Boolean), expected: hash && value };
+    return { title: message(title), lines: [extract, digest].filter(Boolean), expected: stated?.value };
 }
 
 /** For a domain. An anonymous signature has to be converted first, which the script does. */

@@ -54,10 +54,11 @@ async function recordOf(archive, { url, timestamp, mime, status }) {
     return { title, problem, record: { ...facts(first), count: found.length, repeats: repeats && facts(repeats) } };
 }
 
-function facts({ archive, url, timestamp, file, offset, length, isCompressed, record = [], http = [], digest }) {
-    const field = (fields, wanted) => fields.find(([name]) => name.toLowerCase() === wanted)?.[1];
+function facts({ archive, url, timestamp, file, offset, length, isCompressed, record = [], http = [] }) {
+    // Of a field that is there twice, none is chosen.
+    const field = (fields, wanted) => fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value).join(", ") || undefined;
     const isHTTP = field(record, "content-type")?.startsWith("application/http");
     return { archive, url, timestamp, file, offset, length, isCompressed,
         id: field(record, "warc-record-id"), type: field(record, "warc-type"), blockDigest: field(record, "warc-block-digest"),
-        payloadDigest: field(record, "warc-payload-digest") ?? digest, serverDate: isHTTP ? field(http, "date") : undefined };
+        payloadDigest: field(record, "warc-payload-digest"), serverDate: isHTTP ? field(http, "date") : undefined };
 }

@@ -10,6 +10,7 @@ import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment, span, timeOf } from "../core/times.js";
+import { readDigest } from "./digest.js";
 import { reportCommands } from "./report-commands.js";
 import { isAsVerified } from "./report-data.js";
 import { affectedParts, shortResult } from "./report-short.js";
@@ -54,6 +55,12 @@ function section(name, ...parts) {
 
 /** A name or a value of the file. */
 const code = (text, charactersMax = 200) => text && make("code", { dir: "auto", text: plain(text, charactersMax) });
+/** Nothing but a digest stands where the reader expects one. */
+function digest(text) {
+    const read = readDigest(text);
+    return read ? code(`${read.algorithm}:${read.value}`) : text && message("report.unreadable");
+}
+
 const urlText = (url) => make("span", { class: "url", dir: "ltr", text: exactURL(url) });
 
 /** Returns a list of facts. Those without a value are left out. */
@@ -104,8 +111,8 @@ function recordFacts({ id, type, blockDigest, payloadDigest, file, offset, lengt
     return [
         ["record-id", id && code(exactURL(id, 200))],
         ["record-type", code(type, 40)],
-        ["block-digest", code(blockDigest)],
-        ["payload-digest", code(payloadDigest)],
+        ["block-digest", digest(blockDigest)],
+        ["payload-digest", digest(payloadDigest)],
         ["place", file && code(file, 400), " ", message("report.place", { offset: String(offset), length: String(length) })],
     ];
 }
