@@ -139,6 +139,8 @@ let captureTargets: [Target] =
                 "CaptureServer", "CaptureWorker", "CaptureAPI", "EgressGuard", "ArchiveStore", "ReplayServer",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Golden"],

@@ -16,11 +16,14 @@ pytestmark = pytest.mark.needs("network namespaces")
 OF_ONE, OF_ALL = 32, 256
 ADDRESSES = [f"192.168.50.{number}" for number in range(100, 100 + OF_ALL // OF_ONE + 1)]
 
+# Of devices that never have a key.
+STRANGERS = [f"192.168.50.{number}" for number in range(120, 120 + len(ADDRESSES))]
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     with household(tmp_path_factory.mktemp("slow")) as home:
-        home.network.give_phone(ADDRESSES)
+        home.network.give_phone(ADDRESSES + STRANGERS)
         yield home
 
 
@@ -44,13 +47,17 @@ class SlowClients:
     """Connections from the phone. From then on, each sends a byte of `rest` now and then."""
 
     def __init__(self, home, kind, film="", addresses=ADDRESSES[:1]):
-        port = home.host.port if kind in ("head", "body", "unread") else 8443
+        port = home.host.port if kind.split()[0] in ("body", "session", "unread") or kind == "head" else 8443
         host = f"{SERVER}:{port}"
         first, self.rest = {
             "head": (f"GET /history HTTP/1.1\r\nHost: {host}\r\nX-Other: ".encode(), b"a"),
             "head over TLS": (f"GET /history HTTP/1.1\r\nHost: {host}\r\nX-Other: ".encode(), b"a"),
             "body": (f"POST /download HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {home.ana}\r\nContent-Type: application/json\r\n"
                 "Content-Length: 60000\r\n\r\n{".encode(), b" "),
+            "body without a key": (
+                f"POST /download HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{{".encode(), b" "),
+            "session without a key": (
+                f"POST /admin/session HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{{".encode(), b" "),
             "unread": (f"GET /download/{film}/file HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {home.ana}\r\n\r\n".encode(), b""),
             "half a hello": (hello()[:100], b""),
             "a whole hello": (hello(), b""),
@@ -107,9 +114,9 @@ def test_others_are_served(home, film, kind):
     """While one address has all connections that it can have: the phone by its own address, the internet, and this computer."""
     with SlowClients(home, kind, film):
         expect_served(home, "own", home.ana, "internet")
-        # A 33rd isn't.
-        if kind != "no TLS":
-            assert is_closed(home, ADDRESSES[0])
+        # A 33rd is served instead of one that has no complete request, but not instead of a film that is being sent.
+        if kind != "body":  # Those are closed after some seconds.
+            assert is_closed(home, ADDRESSES[0]) == (kind == "unread")
     wait_until(lambda: not is_closed(home, ADDRESSES[0]), "the address is served again")
 
 
@@ -125,13 +132,41 @@ def is_closed(home, address):
     return home.network.phone.run(look)
 
 
-def test_this_computer_is_served_when_the_network_is_full(home):
-    """256 connections from 9 addresses. When they are gone, the network is served again."""
-    with SlowClients(home, "head", addresses=ADDRESSES):
+def test_this_computer_is_served_when_the_network_is_full(home, film):
+    """256 connections from 9 addresses with a key, all in use. When they are gone, the network is served again."""
+    with SlowClients(home, "unread", film, ADDRESSES) as clients:
+        wait_until(lambda: all(has_answer(one) for one in clients.sockets), "each is in use or closed")
         assert is_closed(home, "192.168.50.2")
         expect_served(home, "own")
     wait_until(lambda: not is_closed(home, "192.168.50.2"), "the phone is served again")
     expect_served(home, home.ana, "internet")
+
+
+@pytest.mark.parametrize("kind", ["head", "TLS and silence", "half a hello", "body without a key", "session without a key"])
+def test_devices_without_a_key_keep_nobody_out(home, kind):
+    """256 connections from 9 addresses that aren't in use: one that is idle goes first."""
+    with SlowClients(home, kind, addresses=STRANGERS):
+        for _ in range(3):
+            expect_served(home, "own", home.ana, "internet")
+            assert not is_closed(home, "192.168.50.2")
+
+
+def test_slow_bodies_are_given_up(home):
+    """256 connections from 9 addresses with a key. Each goes on sending, but less than 1 kB in a second."""
+    with SlowClients(home, "body", addresses=ADDRESSES) as clients:
+        wait_until(lambda: all(has_answer(one) for one in clients.sockets), "the server closes them")
+        expect_served(home, home.ana, "internet")
+
+
+def has_answer(connection):
+    """Whether the server has sent something, or closed the connection."""
+    try:
+        connection.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def test_connections_that_come_and_go(home):

@@ -23,6 +23,10 @@ struct Caller: Sendable, Hashable {
         /// A key of the configuration, the token of `capture.json`, or that of a session.
         case secret(String)
 
+        var isKey: Bool {
+            if case .rule = self { false } else { true }
+        }
+
         var text: String {
             switch self {
             case .rule(let rule): "rule \(rule.rawValue)"

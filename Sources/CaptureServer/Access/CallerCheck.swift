@@ -111,7 +111,7 @@ struct CallerCheck: Sendable {
 
     private static let queryNames: Set<String> = ["key", "api_key", "apikey", "access_token", "token"]
 
-    private static func address(of context: ConnectionContext) -> IPAddress? {
+    static func address(of context: ConnectionContext) -> IPAddress? {
         context.remoteAddress?.ipAddress.flatMap { IPAddress($0) }?.unmapped
     }
 }

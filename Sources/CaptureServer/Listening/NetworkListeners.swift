@@ -19,14 +19,17 @@ actor NetworkListeners {
     private var open: [Endpoint: RequestListener] = [:]
     /// Why endpoints aren't open.
     private(set) var failures: [Endpoint: String] = [:]
-    private let limits = ConnectionLimits()
+    private let limits: ConnectionLimits
     private let encrypt: @Sendable (any Channel) throws -> Void
     private let respond: Responder
     private let logger: Logger
 
     /// - Parameter encrypt: Adds TLS to a connection.
-    init(encrypt: @escaping @Sendable (any Channel) throws -> Void, logger: Logger, respond: @escaping Responder) {
-        (self.encrypt, self.logger, self.respond) = (encrypt, logger, respond)
+    init(
+        limits: ConnectionLimits, encrypt: @escaping @Sendable (any Channel) throws -> Void, logger: Logger,
+        respond: @escaping Responder
+    ) {
+        (self.limits, self.encrypt, self.logger, self.respond) = (limits, encrypt, logger, respond)
     }
 
     /// The endpoints that are open.
@@ -64,12 +67,15 @@ actor NetworkListeners {
     private func listen(_ endpoint: Endpoint) async throws -> RequestListener {
         let socket = try NetworkSockets.open(on: endpoint.address, port: endpoint.port)
         let (limits, encrypt, respond) = (limits, encrypt, respond)
+        var clients = ClientLimits()
+        (clients.firstHead, clients.bodyBytesPerSecond) = (.seconds(10), 1000)
         return try await RequestListener(
-            taking: [socket], isEncrypted: endpoint.isEncrypted, firstHeadLimit: .seconds(10),
-            prepare: { channel in
+            taking: [socket], isEncrypted: endpoint.isEncrypted, limits: clients,
+            prepare: { channel, activity in
                 // A closed channel needs no more.
-                guard limits.admit(channel) else { return channel.close(promise: nil) }
+                guard limits.admit(channel, activity) else { return channel.close(promise: nil) }
                 if endpoint.isEncrypted { try encrypt(channel) }
+                try channel.pipeline.syncOperations.addHandler(SocketSide(), position: .first)
             }, logger: logger
         ) { try await respond($0, $1, endpoint) }
     }

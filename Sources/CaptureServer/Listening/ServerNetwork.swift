@@ -26,6 +26,7 @@ package final class ServerNetwork: Sendable {
     /// Where our own certificates are.
     private let folder: String
     let startedAt = QueueTime.text()
+    let limits = ConnectionLimits()
     private let logger: Logger
 
     /// - Parameter folder: Where our own certificates are kept.
@@ -53,6 +54,7 @@ package final class ServerNetwork: Sendable {
         _ respond: @escaping @Sendable (Request, ConnectionContext, CaptureRoutes.Arrival) async throws -> Response
     ) async {
         let listeners = NetworkListeners(
+            limits: limits,
             encrypt: { [self] channel in
                 guard let tls = state.withLock({ $0.tls }) else { throw NoCertificate() }
                 try channel.pipeline.syncOperations.addHandler(tls.makeHandler(), position: .first)

@@ -22,13 +22,13 @@ struct AdministratorRoutes: Sendable {
         struct Body: Decodable {
             let code: String
         }
-        let body = try await DownloadRoutes.decoded(Body.self, call.request)
         guard call.caller.isLocal else {
             throw RequestFailure(
                 .unauthorized, "unauthorized",
                 "a link works only on the computer that runs the server; use an administrator's key here",
                 fields: [.wwwAuthenticate: "Bearer"])
         }
+        let body = try await DownloadRoutes.decoded(Body.self, call.request)
         guard let (token, end) = service.sessions.open(body.code) else {
             throw RequestFailure(
                 .unauthorized, "unauthorized", "this link was used or has expired; make a new one",

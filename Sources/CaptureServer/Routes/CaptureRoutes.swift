@@ -71,7 +71,11 @@ struct CaptureRoutes: Sendable {
             if let file { return file }
         }
         var caller = try await callers.caller(of: request, context, isEncrypted: arrival.isEncrypted, rules)
-        if case .loopback = arrival { caller.isLocal = true }
+        if case .loopback = arrival {
+            caller.isLocal = true
+        } else if caller.holder.isKey, let address = CallerCheck.address(of: context) {
+            service.network.limits.recognize(address)
+        }
         let call = Call(request: request, path: path, caller: caller, origin: origin)
         let routes = CaptureRoute.routes(at: path)
         if !routes.contains(where: { $0.access == .everyone }) { try caller.requireKey() }

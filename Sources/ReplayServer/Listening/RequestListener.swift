@@ -14,7 +14,7 @@ package struct RequestListener: Sendable {
     /// Starts to accept connections of all users of this computer. `respond` must check the host, and who asks (`ClientCheck`).
     package init(on port: LoopbackPort, logger: Logger, respond: @escaping Responder) async throws {
         try await self.init(
-            taking: port.takeSockets(), isEncrypted: false, prepare: { _ in }, logger: logger, respond: respond)
+            taking: port.takeSockets(), isEncrypted: false, prepare: { _, _ in }, logger: logger, respond: respond)
     }
 
     /// Starts to accept connections on sockets that the caller has opened. `respond` must check the host, and who asks.
@@ -22,19 +22,18 @@ package struct RequestListener: Sendable {
     /// - Parameters:
     ///   - sockets: Listening TCP sockets. They are closed when the listener stops, and after an error.
     ///   - isEncrypted: Whether `prepare` adds TLS.
-    ///   - firstHeadLimit: The time for a connection's first head; `nil` for that of idle connections.
+    ///   - limits: What clients must do in time.
     ///   - prepare: Called for each connection on its event loop; an error closes it.
     package init(
-        taking sockets: [Int32], isEncrypted: Bool, firstHeadLimit: TimeAmount? = nil,
-        prepare: @escaping @Sendable (any Channel) throws -> Void,
+        taking sockets: [Int32], isEncrypted: Bool, limits: ClientLimits = ClientLimits(),
+        prepare: @escaping @Sendable (any Channel, RequestActivity) throws -> Void,
         logger: Logger, respond: @escaping Responder
     ) async throws {
         let stopSignal = StopSignal()
         let handler = RequestHandler(logger: logger, answer: respond)
         let channel = ReplayChannel(
             responder: { try await handler.respond($0, $1, $2) }, archives: nil, hosts: nil, stop: stopSignal,
-            clients: .everyone, isEncrypted: isEncrypted, firstHeadLimit: firstHeadLimit ?? ConnectionGuard.idleLimit,
-            prepare: prepare)
+            clients: .everyone, isEncrypted: isEncrypted, limits: limits, prepare: prepare)
         listener = try await PortListener(taking: sockets, channel: channel, logger: logger)
         self.stopSignal = stopSignal
     }

@@ -23,8 +23,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private let stop: StopSignal
     private let clients: ClientCheck
-    /// The time for the first head, in which there can be a TLS handshake.
-    private let firstHeadLimit: TimeAmount
+    private let limits: ClientLimits
+    private let activity: RequestActivity
     private var hasRequested = false
     /// Determined once per connection.
     private var client = ClientCheck.Verdict.unknownUser
@@ -34,6 +34,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isRequestOpen = false
     /// Whether the last request has got the start of a response.
     private var hasBegunResponse = false
+    private var isRequestOpen: Bool {
+        get { activity.isBusy }
+        set { activity.isBusy = newValue }
+    }
+    private var bodyStart = NIODeadline.now()
+    private var bodyBytes = 0
     private var isKeptAlive = true
     /// HTTP/1.0, which needs an explicit keep-alive.
     private var isOldVersion = false
@@ -41,11 +47,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Whether the status of the current response allows a body.
     private var mayHaveBody = true
     private var clock = DateClock()
-    private var lastProgress = NIODeadline.now()
+    private var lastProgress: NIODeadline {
+        get { activity.lastProgress }
+        set { activity.lastProgress = newValue }
+    }
     private var watch: RepeatedTask?
 
-    init(stop: StopSignal, clients: ClientCheck, firstHeadLimit: TimeAmount = idleLimit) {
-        (self.stop, self.clients, self.firstHeadLimit) = (stop, clients, firstHeadLimit)
+    init(stop: StopSignal, clients: ClientCheck, limits: ClientLimits, activity: RequestActivity) {
+        (self.stop, self.clients, self.limits, self.activity) = (stop, clients, limits, activity)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -75,6 +84,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             hasRequested = true
             isRequestOpen = true
             hasBegunResponse = false
+            (bodyStart, bodyBytes) = (.now(), 0)
             // After a head with Upgrade, the parser takes what follows for the other protocol.
             isKeptAlive = head.isKeepAlive && !head.headers.contains(name: "upgrade")
             isOldVersion = head.version != .http1_1
@@ -83,7 +93,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             }
             guard Self.isAcceptable(head) else { return refuse(.badRequest, context: context) }
             if let refusal = HeadLimit.refusal(of: head) { return refuse(refusal, head: head, context: context) }
-        case .body: break
+        case .body(let bytes): bodyBytes += bytes.readableBytes
         case .end: isReceiving = false
         }
         context.fireChannelRead(data)
@@ -178,9 +188,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     private var isStale: Bool {
-        let waitLimit = hasRequested ? Self.idleLimit : firstHeadLimit
+        let waitLimit = hasRequested ? Self.idleLimit : limits.firstHead
         let limit = stop.isRaised ? Self.stoppingLimit : isRequestOpen ? Self.requestLimit : waitLimit
-        return NIODeadline.now() - lastProgress > limit
+        return isBodyTooSlow || NIODeadline.now() - lastProgress > limit
+    }
+
+    private var isBodyTooSlow: Bool {
+        guard isReceiving, let rate = limits.bodyBytesPerSecond else { return false }
+        let late = NIODeadline.now() - bodyStart - Self.bodyGrace
+        return late > .zero && bodyBytes < Int(late.nanoseconds / 1_000_000_000) * rate
     }
 
     private static let tick = TimeAmount.seconds(2)
@@ -188,6 +204,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     static let idleLimit = TimeAmount.seconds(75)
     /// Within a request. A paused video can stall its download for a long time.
     private static let requestLimit = TimeAmount.minutes(15)
+    /// Before the rate of a body counts.
+    private static let bodyGrace = TimeAmount.seconds(10)
     /// For stalled downloads while the server is stopping.
     private static let stoppingLimit = TimeAmount.seconds(30)
 }

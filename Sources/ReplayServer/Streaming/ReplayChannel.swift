@@ -23,25 +23,26 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     let stop: StopSignal
     let clients: ClientCheck
     var isEncrypted = false
-    /// The time for a connection's first head.
-    var firstHeadLimit = ConnectionGuard.idleLimit
+    var limits = ClientLimits()
     /// Called for each connection, last; it adds TLS to encrypted ones. An error closes the connection.
-    var prepare: @Sendable (any Channel) throws -> Void = { _ in }
+    var prepare: @Sendable (any Channel, RequestActivity) throws -> Void = { _, _ in }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
+            let activity = RequestActivity()
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: HeadLimit.parsing)
             try pipeline.addHandler(PresenceHandler(), position: .first)
             try pipeline.addHandler(PolicyHandler(hosts: hosts))
-            try pipeline.addHandler(ConnectionGuard(stop: stop, clients: clients, firstHeadLimit: firstHeadLimit))
+            try pipeline.addHandler(
+                ConnectionGuard(stop: stop, clients: clients, limits: limits, activity: activity))
             if let archives, let hosts {
                 try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts))
             }
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isEncrypted))
-            try prepare(channel)
+            try prepare(channel, activity)
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
         }
