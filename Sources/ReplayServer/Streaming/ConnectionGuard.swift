@@ -31,13 +31,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// From a request's head to its end.
     private var isReceiving = false
     /// From a request's head to the end of its response.
-    private var isRequestOpen = false
-    /// Whether the last request has got the start of a response.
-    private var hasBegunResponse = false
     private var isRequestOpen: Bool {
         get { activity.isBusy }
         set { activity.isBusy = newValue }
     }
+    /// Whether the last request has got the start of a response.
+    private var hasBegunResponse = false
     private var bodyStart = NIODeadline.now()
     private var bodyBytes = 0
     private var isKeptAlive = true
