@@ -12,7 +12,7 @@ from surt import surt
 from support.archives import TIME
 from support.expecting import expect
 from support.signing import signed
-from test_evidence import add_verified, open_report
+from test_evidence import PUBLISHED, add_verified, change_signed, open_report, published, rewrite
 from writers.captures import WARC, index_lines, page_entry
 from writers.wacz import Package, page_list
 
@@ -125,7 +125,7 @@ def test_report_of_a_file_that_is_gone_or_changed_says_only_that(host, page, tmp
         elif what == "gone" or is_linked:
             expect(sheet.locator("tbody code")).to_have_count(0)
         expect(sheet).not_to_contain_text("Unchanged since")
-        expect(sheet).not_to_contain_text("as the file states")
+        expect(sheet).not_to_contain_text(re.compile("as the file states", re.IGNORECASE))
 
 
 LANGUAGES = ["Ti\u1ebfng Vi\u1ec7t", unicodedata.normalize("NFD", "Ti\u1ebfng Vi\u1ec7t"),
@@ -244,3 +244,62 @@ def test_digest_of_the_index_is_not_the_records(host, page, tmp_path):
     sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
     expect(sheet.get_by_role("region", name="The record", exact=True)).to_contain_text("<urn:example:1>")
     expect(sheet).not_to_contain_text(EMPTY["base32"])
+
+
+COURT = "Certified unaltered by the Federal Court"
+UNSIGNED = "As the file states; not signed"
+
+
+def below(section, heading):
+    """The texts of the list below a heading."""
+    return section.get_by_role("heading", name=heading, exact=True).locator("xpath=following-sibling::dl[1]").inner_text()
+
+
+def signature_facts(sheet):
+    """The facts of the signature, without those that nothing signs."""
+    return sheet.get_by_role("region", name="Signature", exact=True).locator("dl").first.inner_text()
+
+
+@published
+@pytest.mark.parametrize("change, stated", [
+    ({"software": COURT}, COURT), ({"domain": "BTRIX-SIGN-TEST.WEBRECORDER.NET", "software": COURT}, COURT),
+    ({"created": "2022-01-18T19:00:13Z"}, "18 January 2022, 19:00:13 UTC"),
+])
+def test_what_a_valid_signature_does_not_cover_is_not_the_signers(host, page, tmp_path, change, stated):
+    identifier = add_verified(host, rewrite(PUBLISHED, tmp_path / "changed.wacz", change_signed(**{key: lambda _, value=value: value for key, value in change.items()})))
+    sheet = open_report(host, page, identifier)
+    assert host.archive(identifier)["verification"] == "signed"
+    signature = sheet.get_by_role("region", name="Signature", exact=True)
+    assert stated in below(signature, UNSIGNED)
+    assert "btrix-sign-test.webrecorder.net" in signature_facts(sheet) and stated not in signature_facts(sheet)
+    expect(sheet).not_to_contain_text("BTRIX")
+    # The file list is signed, and with it what it states.
+    expect(sheet.get_by_role("region", name="The archive file").get_by_role("heading", name="As the file states", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("name, names, signer", [
+    ("ARCHIVE.NYTIMES.COM", ["archive.nytimes.com"], "Not proven. The certificate in the file names archive.nytimes.com"),
+    (COURT, ["archive.nytimes.com"], "Unknown: no name in the certificate is the domain that the file states"),
+])
+def test_a_certificate_of_anyone_names_no_signer(host, page, tmp_path, name, names, signer):
+    path, _ = signed(tmp_path, "domain", name, names)
+    identifier = add_verified(host, rewrite(path, tmp_path / "made.wacz", change_signed(software=lambda _: HOSTILE, created=lambda _: COURT)))
+    sheet = open_report(host, page, identifier)
+    signature = sheet.get_by_role("region", name="Signature", exact=True)
+    assert signer in signature_facts(sheet)
+    assert COURT not in signature_facts(sheet) and MARK not in signature_facts(sheet)
+    assert MARK in below(signature, UNSIGNED) and "Can't be read" in below(signature, UNSIGNED)
+    assert (COURT in below(signature, UNSIGNED)) == (name == COURT)
+    # The test's certificate has it in its subject.
+    assert "ARCHIVE.NYTIMES.COM" not in signature_facts(sheet) + below(signature, UNSIGNED)
+    expect(signature).to_contain_text("Certificates in the file; it isn't proven whose they are")
+    assert page.evaluate(FAULTS, MARK)[1] == []
+
+
+def test_what_an_unsigned_file_states_stands_below_a_heading_that_says_so(host, page, tmp_path):
+    identifier = add_verified(host, write_record(tmp_path / "stated.wacz", title=COURT, http={"Date": COURT}, software=COURT))
+    sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
+    file, capture = sheet.get_by_role("region", name="The archive file"), sheet.get_by_role("region", name="The captured page")
+    assert all(text in below(file, UNSIGNED) for text in [COURT, "Software", "Created", "Captured"])
+    assert all(text in below(capture, UNSIGNED) for text in [COURT, "Title", "Time of capture", "Can't be read"])
+    assert sheet.inner_text().count(COURT) == 2

@@ -32,8 +32,8 @@ export function reportCommands({ archive, capture, record, problem }) {
         archive.sha256 && { title: message("commands.file"), lines: [`sha256sum ${quoted(file)}`], expected: archive.sha256 },
         { title: message("commands.list"), lines: [`python3 -m zipfile -e ${quoted(file)} evidence`, "sha256sum evidence/datapackage.json"],
             expected: packageHash(archive) },
-        record?.file && !problem && recordCommands("commands.record", record),
-        record?.repeats?.file && record.repeats.archive === archive.id && recordCommands("commands.repeats", record.repeats),
+        record?.file && record.length !== undefined && !problem && recordCommands("commands.record", record),
+        record?.repeats?.file && record.repeats.length !== undefined && record.repeats.archive === archive.id && recordCommands("commands.repeats", record.repeats),
         ...signatureCommands(archive.verificationReport?.signature),
     ].filter(Boolean);
 }
@@ -58,9 +58,12 @@ function recordCommands(title, { file, offset, length, isCompressed, blockDigest
 
 /** For a domain. An anonymous signature has to be converted first, which the script does. */
 function signatureCommands(signature) {
-    const domain = signature?.signer?.domain;
+    const { chain = [], certified, domain = "" } = signature?.signer ?? {};
     const time = Date.parse(signature?.timeStamp?.time) / 1000;
-    if (!domain || !time || !/^[\w.-]+$/.test(domain)) return [];
+    // A signature for other contents would be verified by the commands.
+    if (chain.length === 0 || !time || !["valid", "untrusted"].includes(signature.outcome)) return [];
+    // In the spelling of certificates.
+    const host = certified && /^[\w.-]+$/.test(domain) ? domain.toLowerCase() : "";
     const parts = `python3 -c 'import base64, json; signed = json.load(open("evidence/datapackage-digest.json"))["signedData"]; `
         + `[open(name, "wb").write(data) for name, data in {"signed": signed["hash"].encode(), "signature": base64.b64decode(signed["signature"]), `
         + `"stamped": signed["signature"].encode(), "stamp": base64.b64decode(signed["timeSignature"]), "signer.pem": signed["domainCert"].encode(), `
@@ -68,8 +71,8 @@ function signatureCommands(signature) {
     return [
         { title: message("commands.signature"), lines: [parts, "openssl x509 -in signer.pem -pubkey -noout -out key.pem",
             "openssl dgst -sha256 -verify key.pem -signature signature signed"], expected: "Verified OK" },
-        { title: message("commands.certificate"), lines: [`openssl verify -attime ${time} -CAfile ${systemRoots} -untrusted signer.pem \\\n`
-            + `    -verify_hostname ${domain} signer.pem`], expected: signature.outcome === "valid" ? "signer.pem: OK" : undefined },
+        host && { title: message("commands.certificate"), lines: [`openssl verify -attime ${time} -CAfile ${systemRoots} -untrusted signer.pem \\\n`
+            + `    -verify_hostname ${host} signer.pem`], expected: signature.outcome === "valid" ? "signer.pem: OK" : undefined },
         { title: message("commands.stamp", { authority: signature.timeStamp.chain?.at(-1)?.sha256 ?? "" }),
             lines: [`openssl ts -verify -data stamped -in stamp -CAfile stampers.pem -untrusted stampers.pem -attime ${time}`,
                 "openssl ts -reply -in stamp -text"], expected: signature.timeStamp.outcome === "valid" ? "Verification: OK" : undefined },

@@ -31,9 +31,9 @@ export function reportSections(data, { ts }) {
     return [
         made,
         short,
-        capture && section("page", picture(data), facts(pageFacts(data, ts))),
+        capture && section("page", picture(data), facts([["url", urlText(capture.url)]]), ...stated(archive, pageFacts(data, ts))),
         affected.length > 0 && section("affected", ...affected),
-        section("file", !capture && picture(data), facts(fileFacts(data))),
+        section("file", !capture && picture(data), facts(fileFacts(data)), ...stated(archive, statedFileFacts(archive))),
         capture && section("record", ...recordParts(data)),
         section("signature", ...signatureParts(archive)),
         section("compared", ...comparedParts(archive)),
@@ -78,7 +78,6 @@ function picture({ archive, capture, isPictured }) {
 function pageFacts({ capture, title, record }, asked) {
     const isOther = asked && !capture.timestamp.startsWith(asked) && !asked.startsWith(capture.timestamp);
     return [
-        ["url", urlText(capture.url)],
         ["title", foreign(title, 300)],
         ["captured", make("strong", { text: exactMoment(capture.capturedAt) }), ` ${message("report.clock")}`,
             isOther && ` ${message("report.closest", { time: exactMoment(timeOf(asked)) || asked })}`],
@@ -95,17 +94,29 @@ function serverClock(text) {
 
 function fileFacts({ item, archive }) {
     return [
-        ["archive", foreign(archive.title) || archive.id],
+        ["archive", foreign(archive.title) || archive.id, ` ${message("report.title-note")}`],
         ["collection", item.kind === "collection" && (foreign(item.title) || item.id)],
         ["file-name", code(archive.originalName, 255) || `${archive.id}.wacz`],
         ["sha256", archive.sha256 ? code(archive.sha256) : message("report.no-sha256")],
         ["size", message("report.bytes", { size: size(archive.size), n: archive.size })],
-        ["captures", span(archive.firstCapture, archive.lastCapture)],
-        ["created", archive.createdAt && message("report.as-stated", { text: exactMoment(archive.createdAt) })],
-        ["software", ...(archive.software ? messageParts("report.as-stated", { text: foreign(archive.software, 120) }) : [])],
         ["added", archive.importedAt && exactMoment(archive.importedAt)],
     ];
 }
+
+const statedFileFacts = ({ firstCapture, lastCapture, createdAt, software }) => [
+    ["captures", span(firstCapture, lastCapture)],
+    ["created", createdAt && statedTime(createdAt)],
+    ["software", foreign(software, 120)],
+];
+
+/** What only the file says, below a heading that says so. A valid signature covers the list of files, and so what is in them. */
+function stated({ verificationReport }, rows, isSigned = verificationReport.signature?.outcome === "valid") {
+    if (!rows.some(([, value]) => value)) return [];
+    return [make("h3", { text: message(isSigned ? "report.stated" : "report.stated-unsigned") }), facts(rows)];
+}
+
+const statedTime = (text) => (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+    ? exactMoment(text) : message("report.unreadable"));
 
 function recordFacts({ id, type, blockDigest, payloadDigest, file, offset, length }) {
     return [
@@ -113,7 +124,7 @@ function recordFacts({ id, type, blockDigest, payloadDigest, file, offset, lengt
         ["record-type", code(type, 40)],
         ["block-digest", digest(blockDigest)],
         ["payload-digest", digest(payloadDigest)],
-        ["place", file && code(file, 400), " ", message("report.place", { offset: String(offset), length: String(length) })],
+        ["place", file && code(file, 400), " ", message("report.place", { offset: String(offset), length: String(length ?? ""), known: length === undefined ? "no" : "yes" })],
     ];
 }
 
@@ -139,17 +150,28 @@ function signatureParts(archive) {
     const { signer, timeStamp, created, software, outcome } = signature;
     return [
         facts([
-            ["signer", foreign(signer?.certified ?? signer?.domain) || message("report.anonymous")],
+            ["signer", ...signerParts(signature)],
             ["result", message("report.outcome", { outcome })],
             ["key", code(signer?.keySHA256)],
             ["stamp", ...(timeStamp ? messageParts("report.stamp", { time: timeStamp.time ? exactMoment(timeStamp.time) : "–",
                 authority: foreign(timeStamp.authority) || "–", outcome: timeStamp.outcome }) : [])],
-            ["claimed-time", created && message("report.as-signer-says", { text: exactMoment(plain(created, 60)) })],
-            ["signing-software", foreign(software, 120)],
         ]),
-        chainTable("report.chain", signer?.chain),
+        // The signature is of the list of files only.
+        ...stated(archive, [
+            ["domain", !signer?.certified && foreign(signer?.domain)],
+            ["claimed-time", created && statedTime(created)],
+            ["signing-software", foreign(software, 120)],
+        ], false),
+        chainTable(outcome === "valid" ? "report.chain" : "report.chain-unproven", signer?.chain),
         chainTable("report.stamp-chain", timeStamp?.chain),
     ];
+}
+
+/** Who the certificate names. Anyone can make one, and write a domain beside it. */
+function signerParts({ signer, outcome }) {
+    const name = foreign(signer?.certified);
+    if (name) return outcome === "valid" ? [name] : messageParts("report.signer-unproven", { name });
+    return [message(signer?.chain?.length > 0 ? "report.signer-uncertified" : "report.anonymous")];
 }
 
 function chainTable(key, chain = []) {

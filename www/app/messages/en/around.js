@@ -215,7 +215,7 @@ addMessages({
     "verdict.signature.untrusted": "It says that {signer, select, key {an anonymous key} other {{domain}}} signed it, but that isn't proven.",
     "verdict.signature.valid-domain": "It was signed with the key of {domain}, on {time} or before.",
     "verdict.signature.valid-key": "It was signed with the key below. It doesn't show whose key that is.",
-    "verdict.signed-time": "{time}, as the signer says",
+    "verdict.signed-time": "{time}, as the file states; not signed",
     "verdict.stamp": "{known, select, no {Unknown time} other {{time}}}, by {named, select, no {an unknown authority} other {{authority}}}, {outcome, select, valid {valid} untrusted {not trusted} invalid {invalid} other {unreadable}}",
     "viewer.form-answer": "This is the answer to a form.",
     "viewer.similar-answer": "This page sent other data than when it was captured. It got the answer to a similar request.",
