@@ -157,11 +157,11 @@ def one_line(text):
     return re.sub(r"[\r\n]", " ", text)
 
 
-def write_record(path, url=f"{SITE}/", entry=None, http=(), fields=(), title="A page", names=("data.warc", "Hostile"), **head):
+def write_record(path, url=f"{SITE}/", entry=None, http=(), fields=(), title="A page", status="200 OK", names=("data.warc", "Hostile"), **head):
     """Writes a WACZ of one record. `entry` is what the index says of it, `names` are those of the WARC file and the archive."""
     body = f"<!doctype html><title>{title}</title><p>text".encode()
     http = {"Content-Type": "text/html", "Content-Length": len(body), **dict(http)}
-    block = "".join(["HTTP/1.1 200 OK\r\n", *(f"{name}: {one_line(str(value))}\r\n" for name, value in http.items()), "\r\n"]).encode() + body
+    block = "".join([f"HTTP/1.1 {status}\r\n", *(f"{name}: {one_line(str(value))}\r\n" for name, value in http.items()), "\r\n"]).encode() + body
     fields = {"WARC-Type": "response", "WARC-Record-ID": "<urn:example:1>", "WARC-Target-URI": url, "WARC-Date": TIME,
         "Content-Type": "application/http; msgtype=response", "Content-Length": len(block), **dict(fields)}
     record = "".join(["WARC/1.1\r\n", *(f"{name}: {one_line(str(value))}\r\n" for name, value in fields.items()), "\r\n"]).encode() + block + b"\r\n\r\n"
@@ -303,3 +303,19 @@ def test_what_an_unsigned_file_states_stands_below_a_heading_that_says_so(host, 
     assert all(text in below(file, UNSIGNED) for text in [COURT, "Software", "Created", "Captured"])
     assert all(text in below(capture, UNSIGNED) for text in [COURT, "Title", "Time of capture", "Can't be read"])
     assert sheet.inner_text().count(COURT) == 2
+
+
+@pytest.mark.parametrize("status, mime, shown", [
+    ("404 Not Found", "application/json; charset=utf-8", "404, application/json"), ("302 Found", "text/plain", "302, text/plain"),
+    ("500 Oops", COURT, "500, Can't be read"), ("200 OK", f"text/html {COURT}", "200, Can't be read"),
+])
+def test_title_status_and_type_are_those_of_the_record(host, page, tmp_path, status, mime, shown):
+    """The index and the page list state others."""
+    identifier = add_verified(host, write_record(tmp_path / "stated.wacz", http={"Content-Type": mime, "Location": f"{SITE}/other"}, status=status,
+        entry={"status": "201", "mime": "text/html"}, names=("data.warc", COURT)))
+    sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
+    capture = sheet.get_by_role("region", name="The captured page")
+    assert shown in below(capture, UNSIGNED)
+    expect(capture).not_to_contain_text(COURT)
+    expect(capture).not_to_contain_text("201")
+    page.goto("about:blank")

@@ -4,7 +4,7 @@ import * as api from "../core/api.js";
 
 /**
  * @typedef {{archive: string, url: string, timestamp: string, file?: string, isCompressed?: boolean, id?: string, type?: string,
- *   blockDigest?: string, payloadDigest?: string, offset: number, length: number, serverDate?: string, count?: number,
+ *   blockDigest?: string, payloadDigest?: string, offset: number, length: number, mime?: string, status?: number, serverDate?: string, count?: number,
  *   repeats?: RecordFacts}} RecordFacts `file`: its WARC file in the ZIP; `serverDate`: the time that the web server stated; `count`:
  *   records of the URL at this time, of which this is the first; `repeats`: the record whose content is shown
  * @typedef {{item: import("../core/api.js").Archive|import("../core/api.js").Collection, archive?: import("../core/api.js").Archive,
@@ -51,7 +51,20 @@ async function recordOf(archive, { url, timestamp, mime, status }) {
     const [first] = found;
     if (!first) return {};
     const { problem, title, repeats } = first;
-    return { title, problem, record: { ...facts(first), count: found.length, repeats: repeats && facts(repeats) } };
+    const recorded = !problem && found.length === 1 ? await statusOf(archive, first) : undefined;
+    return { title, problem, record: { ...facts(first), status: recorded, count: found.length, repeats: repeats && facts(repeats) } };
+}
+
+/** The status in the record, which the index can state wrongly; `undefined` if another record would be shown for its URL and time. */
+async function statusOf({ id }, { url, timestamp }) {
+    try {
+        const shown = await api.nearestCapture(id, url, timestamp);
+        const isSame = shown?.isReadable && shown.timestamp === timestamp && [url, URL.canParse(url) && new URL(url).href].includes(shown.url);
+        return isSame ? shown.status : undefined;
+    } catch (error) {
+        if (error.status === 0) throw error;
+        return undefined;
+    }
 }
 
 function facts({ archive, url, timestamp, file, offset, length, isCompressed, record = [], http = [] }) {
@@ -60,5 +73,6 @@ function facts({ archive, url, timestamp, file, offset, length, isCompressed, re
     const isHTTP = field(record, "content-type")?.startsWith("application/http");
     return { archive, url, timestamp, file, offset, length, isCompressed,
         id: field(record, "warc-record-id"), type: field(record, "warc-type"), blockDigest: field(record, "warc-block-digest"),
-        payloadDigest: field(record, "warc-payload-digest"), serverDate: isHTTP ? field(http, "date") : undefined };
+        payloadDigest: field(record, "warc-payload-digest"),
+        mime: isHTTP ? field(http, "content-type") : field(record, "content-type"), serverDate: isHTTP ? field(http, "date") : undefined };
 }

@@ -82,9 +82,12 @@ function pageFacts({ capture, title, record }, asked) {
         ["captured", make("strong", { text: exactMoment(capture.capturedAt) }), ` ${message("report.clock")}`,
             isOther && ` ${message("report.closest", { time: exactMoment(timeOf(asked)) || asked })}`],
         ["server-clock", record?.serverDate && serverClock(record.serverDate)],
-        ["answer", [capture.request && message("report.form"), capture.status, plain(capture.mime, 120)].filter(Boolean).join(", ")],
+        ["answer", [capture.request && message("report.form"), record?.status, mediaType(record?.mime)].filter(Boolean).join(", ")],
     ];
 }
+
+/** RFC 9110 §8.3.1, without parameters. */
+const mediaType = (text) => /^([\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127})\s*(;|$)/.exec(text ?? "")?.[1] ?? (text && message("report.unreadable"));
 
 /** RFC 9110 §5.6.7. */
 function serverClock(text) {
@@ -138,7 +141,7 @@ function recordParts({ archive, capture, record, problem }) {
             ["url", repeats.url !== capture.url && urlText(repeats.url)],
             ["captured", exactMoment(timeOf(repeats.timestamp))],
             ...recordFacts(repeats),
-        ])) : (type === "revisit" || capture.status === 304) && make("p", { text: message("report.repeats-nothing") }),
+        ])) : (type === "revisit" || capture.status === 304 && record.status === undefined) && make("p", { text: message("report.repeats-nothing") }),
         count > 1 && make("p", { text: message("report.several-records", { n: count }) }),
         problem && make("p", {}, ...messageParts("report.no-header", { reason: foreign(problem.replace(/\.$/, "")) })),
     ];

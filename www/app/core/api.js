@@ -220,7 +220,8 @@ export async function explanation(target, url, timestamp) {
  * @param {string} id
  * @param {string} url
  * @param {string} timestamp the time wanted; empty for the latest
- * @returns {Promise<{url: string, timestamp: string, isReadable: boolean}|null>} `null` when nothing was captured
+ * @returns {Promise<{url: string, timestamp: string, isReadable: boolean, status: number}|null>} `status`: as in the record, if it's
+ *   readable; `null` when nothing was captured
  */
 export async function nearestCapture(id, url, timestamp) {
     const start = `/c/${id}/${timestamp}ir_/`;
@@ -238,7 +239,9 @@ export async function nearestCapture(id, url, timestamp) {
     if (!answer.ok) throw errorFrom("", answer.status);
     // The server sends no Content-Location for a capture that it can't read.
     const found = /^\/c\/[^/]+\/(\d{4,17})ir_\/(.+)$/s.exec(answer.headers.get("Content-Location") ?? "");
-    return { timestamp: found?.[1] ?? timestamp, url: found?.[2] ?? url, isReadable: found !== null };
+    // The server sends archived errors and redirects as 200 with this field.
+    const status = Number(answer.headers.get("X-Redirect-Status") ?? answer.status);
+    return { timestamp: found?.[1] ?? timestamp, url: found?.[2] ?? url, isReadable: found !== null, status };
 }
 
 /**
