@@ -199,6 +199,8 @@ def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
         assert not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u2003\u2800]{2}|\u0301{5}", page.title())
         page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
         text = subprocess.run(["pdftotext", "-layout", tmp_path / "report.pdf", "-"], capture_output=True, text=True, check=True).stdout
+        # A long URL leaves no page empty.
+        assert of != url or f"{SITE}/" in text.split("\f")[0]
         # Labels begin at the margin.
         assert not re.search(r"^\s{0,6}(Signer\s+archive|Result\s+Valid)", text, re.MULTILINE), text
         assert not re.search(r"(?:[\u0300-\u036f\u20d0-\u20f0]\s*){6}", text)
@@ -318,4 +320,3 @@ def test_title_status_and_type_are_those_of_the_record(host, page, tmp_path, sta
     assert shown in below(capture, UNSIGNED)
     expect(capture).not_to_contain_text(COURT)
     expect(capture).not_to_contain_text("201")
-    page.goto("about:blank")

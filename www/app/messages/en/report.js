@@ -120,7 +120,7 @@ addMessages({
     "report.stamp-chain": "Certificates of the time stamp",
     "report.stated": "As the file states",
     "report.stated-unsigned": "As the file states; not signed",
-    "report.title-note": "(as the file states, unless it was changed here)",
+    "report.title-note": "(from the file or its name, unless it was changed here)",
     "report.unreadable": "Can't be read",
     "report.verify": "Verify it",
 });
