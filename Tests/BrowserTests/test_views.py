@@ -11,6 +11,7 @@ from support.jobs import FakeJobs
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
@@ -235,6 +236,7 @@ def show_unknown_url(host, page, folder):
 
 def show_report(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
+    wait_until(lambda: host.archive("sample")["verification"] == "hashes-agree", "the archive is verified")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report&page={SITE}/&ts=20241121090000")
     expect(page.get_by_role("article")).to_contain_text("at byte offset 6796, 1419 bytes long")
 
