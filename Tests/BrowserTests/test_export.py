@@ -15,6 +15,7 @@ from support.expecting import expect
 from support.journey import expect_species, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 SPECIES = "https://fieldguide.example/species/"
@@ -102,7 +103,8 @@ def test_the_capture_that_is_shown_is_saved_and_named(host, page, tmp_path):
         file = saved(page, row.get_by_role("link", name="Download").click, tmp_path)
         assert file.read_text() == f"<!doctype html><title>Tides of {year}</title><h1>Text {year}</h1>"
     # The report. The archive's picture is that of its main page.
-    details = {**host.archive("tides"), "thumbnail": "/api/archives/tides/thumbnail"}
+    wait_until(lambda: host.archive("tides")["verification"] == "hashes-agree", "the archive is verified")
+    details = {**json.loads(host.request("GET", "/api/archives/tides")[2]), "thumbnail": "/api/archives/tides/thumbnail"}
     page.route("**/api/archives/tides", lambda route: route.fulfill(json=details))
     page.route("**/api/archives/tides/thumbnail", lambda route: route.fulfill(path=FIXTURES / "site" / "media" / "anemone.png"))
     for year in (2020, 2021):
