@@ -427,3 +427,15 @@ def test_report_leads_to_a_verification_that_is_missing(host_with_sample, page):
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report")
     page.get_by_role("link", name="Verify it").click()
     expect(page.get_by_role("button", name="Verify now")).to_be_visible()
+
+
+def test_report_follows_the_verification(host_with_sample, page):
+    host = host_with_sample
+    wait_until(lambda: host.archive("sample")["verification"] == "hashes-agree", "the archive is verified")
+    before = {name: value for name, value in host.archive("sample").items() if not name.startswith("verification")} | {"verification": "not-verified"}
+    page.route("**/api/archives/sample", lambda route: route.fulfill(json=before))
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report")
+    expect(page.get_by_role("link", name="Verify it")).to_be_visible()
+    page.unroute("**/api/archives/sample")
+    host.change("POST", "/api/archives/sample/verify")
+    expect(page.get_by_role("article")).to_contain_text("31 of 31 index lines lead to their record")

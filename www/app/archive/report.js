@@ -5,6 +5,7 @@ import { copyText } from "../components/copy-text.js";
 import { errorBlock } from "../components/messages.js";
 import { menu } from "../components/popover.js";
 import { pageHeader } from "../components/page-header.js";
+import { followActivity } from "../core/activity.js";
 import { followServer } from "../core/connection.js";
 import { foreign, make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
@@ -39,6 +40,12 @@ export function createReport(item, { page, ts = "" }) {
     let retry = null;
     const server = followServer({ onBack: () => retry?.() });
 
+    // The archive whose verification the report waits for.
+    let unverified = "";
+    const activity = followActivity({ onChange: () => {}, onJob({ kind, archive, state }) {
+        if (isOpen && unverified && kind === "verify" && archive === unverified && state === "done") load();
+    } });
+
     async function load() {
         retry = null;
         const timer = setTimeout(show, slowMilliseconds, [make("p", { class: "quiet", text: message("report.loading") })]);
@@ -48,7 +55,8 @@ export function createReport(item, { page, ts = "" }) {
             texts = data && citations(data);
             show(data ? reportSections(data, filter) : [make("p", {}, ...messageParts("report.not-captured", { archive: foreign(name) })),
                 make("p", { class: "url", dir: "ltr", text: exactURL(filter.page) })]);
-            actions.hidden = !data || data.archive !== undefined && !isAsVerified(data.archive);
+            unverified = data?.archive && !isAsVerified(data.archive) ? data.archive.id : "";
+            actions.hidden = !data || unverified !== "";
         } catch (error) {
             if (!isOpen) return;
             if (error.status === 0) retry = load;
@@ -74,6 +82,7 @@ export function createReport(item, { page, ts = "" }) {
     return { element, title: message("report.document-title", { archive: name }), close() {
         isOpen = false;
         server.close();
+        activity.close();
         element.remove();
     } };
 }
