@@ -54,6 +54,13 @@ extension CertificateAuthority {
 
     private func rootWarnings(now: Date) -> [CertificateWarning] {
         var warnings: [CertificateWarning] = []
+        if !isForServersOnly {
+            warnings.append(
+                CertificateWarning(
+                    "the root certificate is of an older version: if its key is stolen, e-mail can be signed with it",
+                    hint: "to make one for servers only, stop the server, delete the folder \(folder), start the server, "
+                        + "and connect each client again"))
+        }
         if certificate.notValidAfter < now.addingTimeInterval(Double(Self.rootDaysLeftMin) * 86_400) {
             warnings.append(
                 CertificateWarning(
@@ -70,6 +77,12 @@ extension CertificateAuthority {
                         + "and connect each client again"))
         }
         return warnings
+    }
+
+    /// Whether the root vouches for servers only, and not for e-mail or programs. RFC 5280 §4.2.1.12.
+    private var isForServersOnly: Bool {
+        guard let usage = try? certificate.extensions.extendedKeyUsage else { return false }
+        return Array(usage) == [.serverAuth]
     }
 
     private var serverCertificatePath: String { "\(folder)/server.crt" }

@@ -131,6 +131,7 @@ package struct CertificateAuthority: Sendable {
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
                 Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                try ExtendedKeyUsage([.serverAuth])
                 Critical(PermittedNames(names).constraints)
                 SubjectKeyIdentifier(hash: publicKey)
             },

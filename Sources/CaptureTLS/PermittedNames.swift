@@ -22,11 +22,16 @@ struct PermittedNames: Sendable, Hashable {
         ranges = constraints.permittedIPRanges.map { Array($0.bytes) }
     }
 
+    /// Of mail addresses and URIs, only those of a host that never exists (RFC 6761 §6.4) are permitted: without an entry, all
+    /// would be. Excluded subtrees can't name all of them in a way that all programs understand.
     var constraints: NameConstraints {
         NameConstraints(
             permittedDNSDomains: domains,
-            permittedIPRanges: ranges.map { ASN1OctetString(contentBytes: $0[...]) })
+            permittedIPRanges: ranges.map { ASN1OctetString(contentBytes: $0[...]) },
+            permittedEmailAddresses: [Self.nobody], permittedURIDomains: [Self.nobody])
     }
+
+    private static let nobody = "nobody.invalid"
 
     func permits(_ name: String) -> Bool { domains.contains { DNSName.isIn(name, domain: $0) } }
 

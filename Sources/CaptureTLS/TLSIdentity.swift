@@ -19,7 +19,7 @@ package struct TLSIdentity: Sendable {
         self.key = key
     }
 
-    /// Makes the settings for connections: TLS 1.2 or 1.3, HTTP/1.1 only.
+    /// Makes the settings for connections: TLS 1.2 or 1.3, encryption that notices changes (AEAD), HTTP/1.1 only.
     func makeContext() throws -> NIOSSLContext {
         let certificates = try chain.map {
             try NIOSSLCertificate(bytes: $0.derBytes(), format: .der)
@@ -28,9 +28,17 @@ package struct TLSIdentity: Sendable {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = Self.cipherSuites
         configuration.applicationProtocols = ["http/1.1"]
         return try NIOSSLContext(configuration: configuration)
     }
+
+    /// Of TLS 1.2; those of TLS 1.3 are fixed. RFC 9325 §4.2.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
 }
 
 extension Certificate {

@@ -51,6 +51,21 @@ struct TLSContextTests {
         }
     }
 
+    /// RFC 9325 §4.2: suites with AEAD and forward secrecy.
+    @Test(arguments: [
+        ("ECDHE-ECDSA-AES128-SHA", false), ("ECDHE-ECDSA-AES256-SHA", false), ("ECDHE-ECDSA-AES128-SHA256", false),
+        ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-AES256-GCM-SHA384", true),
+        ("ECDHE-ECDSA-CHACHA20-POLY1305", true),
+    ])
+    func suitesWithCBCAreRefused(suite: String, isAccepted: Bool) async throws {
+        let context = try TestRoot().context(at: Date())
+        try await withListener(context) { connect in
+            let result = try await connect(["-tls1_2", "-cipher", "\(suite):@SECLEVEL=0"])
+            #expect(result.output.contains("Cipher is \(suite)") == isAccepted, "\(result.errors)")
+            if !isAccepted { #expect(result.errors.contains("handshake failure"), "\(result.errors)") }
+        }
+    }
+
     @Test func newConnectionsGetTheNewCertificate() async throws {
         let root = try TestRoot()
         let context = try root.context(at: Date())

@@ -45,8 +45,8 @@ struct TestRoot {
     }
 
     /// Makes a certificate with `openssl`, signed by our root, and returns its file.
-    func sign(_ subject: String, names: String) async throws -> String {
-        try folder.write("subjectAltName=\(names)\nextendedKeyUsage=serverAuth\n", to: "capture/tls/ext")
+    func sign(_ subject: String, names: String, usage: String = "serverAuth") async throws -> String {
+        try folder.write("subjectAltName=\(names)\nextendedKeyUsage=\(usage)\n", to: "capture/tls/ext")
         let request = try await openssl(
             "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "other.key",
             "-subj", subject, "-out", "other.csr")
