@@ -57,8 +57,8 @@ extension CertificateAuthority {
         if !isForServersOnly {
             warnings.append(
                 CertificateWarning(
-                    "the root certificate is of an older version: if its key is stolen, e-mail can be signed with it",
-                    hint: "to make one for servers only, stop the server, delete the folder \(folder), start the server, "
+                    "the root certificate is of an older version: with its key, if stolen, e-mail can be signed",
+                    hint: "to make one for servers only, stop the server, delete the folder \(folder), start it again, "
                         + "and connect each client again"))
         }
         if certificate.notValidAfter < now.addingTimeInterval(Double(Self.rootDaysLeftMin) * 86_400) {

@@ -28,10 +28,10 @@ struct PermittedNames: Sendable, Hashable {
         NameConstraints(
             permittedDNSDomains: domains,
             permittedIPRanges: ranges.map { ASN1OctetString(contentBytes: $0[...]) },
-            permittedEmailAddresses: [Self.nobody], permittedURIDomains: [Self.nobody])
+            permittedEmailAddresses: [Self.noHost], permittedURIDomains: [Self.noHost])
     }
 
-    private static let nobody = "nobody.invalid"
+    private static let noHost = "nobody.invalid"
 
     func permits(_ name: String) -> Bool { domains.contains { DNSName.isIn(name, domain: $0) } }
 

@@ -95,7 +95,21 @@ enum CaptureMigrations {
         migrator.registerMigration("2 incomplete, replay check", migrate: incompleteReplayCheck)
         migrator.registerMigration("3 keys", migrate: keys)
         migrator.registerMigration("4 additions", migrate: additions)
+        migrator.registerMigration("5 turns", migrate: turns)
         return migrator
+    }
+
+    /// When a download of a user stopped running, in whatever way.
+    private static func turns(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE users ADD COLUMN last_ran_at TEXT;
+                CREATE TRIGGER downloads_ran AFTER UPDATE OF state ON downloads
+                WHEN OLD.status = 'downloading' AND NEW.status <> 'downloading'
+                BEGIN
+                    UPDATE users SET last_ran_at = NEW.updated_at WHERE username = NEW.username;
+                END;
+                """)
     }
 
     /// What counts for hourly limits outlives its downloads. Requests of idempotency keys are kept as SHA-256, and for some time

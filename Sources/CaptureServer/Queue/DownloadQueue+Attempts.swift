@@ -5,7 +5,7 @@ import GRDB
 
 /// The steps of an attempt.
 extension DownloadQueue {
-    /// Starts the oldest download that can be attempted now.
+    /// Starts a download that can be attempted now: the oldest of the user who waited longest without one running.
     ///
     /// - Parameter missing: What a download lacks to be attempted: a tool; `nil` for nothing.
     /// - Returns: The download, whose state is `started` now; `nil` if there is none.
@@ -21,11 +21,19 @@ extension DownloadQueue {
             let waiting = try DownloadRow.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM downloads
-                    WHERE status = 'pending' AND (not_before IS NULL OR not_before <= ? OR not_before > ?)
-                        AND host NOT IN (SELECT host FROM site_holds)
-                    ORDER BY id
-                    """, arguments: [text, far])
+                    WITH ready AS (
+                        SELECT * FROM downloads
+                        WHERE status = 'pending' AND (not_before IS NULL OR not_before <= :now OR not_before > :far)
+                            AND host NOT IN (SELECT host FROM site_holds)
+                    ), waits AS (
+                        SELECT username, min(created_at) AS since FROM ready GROUP BY username
+                    ), running AS (
+                        SELECT DISTINCT username FROM downloads WHERE status = 'downloading'
+                    )
+                    SELECT ready.* FROM ready JOIN waits USING (username) JOIN users USING (username)
+                    ORDER BY username IN (SELECT username FROM running),
+                        min(:now, max(since, ifnull(last_ran_at, ''))), id
+                    """, arguments: ["now": text, "far": far])
             for row in waiting {
                 if let reason = missing(row) {
                     guard row.waitingFor != reason.rawValue else { continue }
