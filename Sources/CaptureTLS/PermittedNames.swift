@@ -28,10 +28,10 @@ struct PermittedNames: Sendable, Hashable {
         NameConstraints(
             permittedDNSDomains: domains,
             permittedIPRanges: ranges.map { ASN1OctetString(contentBytes: $0[...]) },
-            permittedEmailAddresses: [Self.noHost], permittedURIDomains: [Self.noHost])
+            permittedEmailAddresses: [Self.nonexistentHost], permittedURIDomains: [Self.nonexistentHost])
     }
 
-    private static let noHost = "nobody.invalid"
+    private static let nonexistentHost = "nobody.invalid"
 
     func permits(_ name: String) -> Bool { domains.contains { DNSName.isIn(name, domain: $0) } }
 

@@ -16,6 +16,8 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
         case live
         case playlist
         case tooLarge = "too_large"
+        /// It takes longer than the configuration allows.
+        case tooSlow = "too_slow"
         case drm
         /// The site refuses the wanted quality.
         case quality

@@ -12,6 +12,8 @@ final class Budget: Sendable {
 
     init(rules: EgressRules) { self.rules = rules }
 
+    var bytes: UInt64 { used.withLock { $0.bytes } }
+
     /// - Throws: `Refused` if there are too many connections, or all bytes are used.
     func open() throws {
         try used.withLock { used in

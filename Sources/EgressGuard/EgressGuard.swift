@@ -33,6 +33,12 @@ package final class EgressGuard: Sendable {
         budget = Budget(rules: rules)
     }
 
+    /// Bytes that passed in both directions.
+    package var bytes: UInt64 { budget.bytes }
+
+    /// Whether no more bytes pass.
+    package var isUsedUp: Bool { budget.bytes >= rules.bytesMax }
+
     /// Listens on a unix socket in a folder while the body runs. After it, all connections are closed.
     ///
     /// - Parameters:

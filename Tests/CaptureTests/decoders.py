@@ -14,7 +14,7 @@ STAGES = ("analysing", "fetching", "merging", "checking", "storing")
 GENRES = ("tiktok", "instagram", "youtube", "pdf", "ebook", "unknown")
 WAITS = ("tool", "disk", "retry", "site")
 CODES = ("not_found", "private", "removed", "login_required", "geo_blocked", "unsupported", "page_unsupported", "live", "playlist",
-    "too_large", "drm", "rate_limited", "network", "tool_failed", "tool_missing", "no_file", "disk_full", "timeout", "damaged",
+    "too_large", "too_slow", "drm", "rate_limited", "network", "tool_failed", "tool_missing", "no_file", "disk_full", "timeout", "damaged",
     "aborted", "quality", "no_video", "host_refused", "sandbox_unavailable")
 
 

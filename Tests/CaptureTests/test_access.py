@@ -292,7 +292,7 @@ def send_wrong_keys(place, base):
     return {status(number) for number in range(30)}
 
 
-def test_wrong_keys_of_another_account_lock_nobody_else_out(tmp_path):
+def test_wrong_keys_of_another_account_lock_no_one_else_out(tmp_path):
     home = Home(tmp_path)
     try:
         home.start()

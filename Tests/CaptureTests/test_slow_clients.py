@@ -143,7 +143,7 @@ def test_this_computer_is_served_when_the_network_is_full(home, film):
 
 
 @pytest.mark.parametrize("kind", ["head", "TLS and silence", "half a hello", "body without a key", "session without a key"])
-def test_devices_without_a_key_keep_nobody_out(home, kind):
+def test_devices_without_a_key_keep_no_one_out(home, kind):
     """256 connections from 9 addresses that aren't in use: one that is idle goes first."""
     with SlowClients(home, kind, addresses=STRANGERS):
         for _ in range(3):

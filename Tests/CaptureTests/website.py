@@ -1,5 +1,6 @@
 """A website on this computer: documents for curl, and pages whose URLs tell the fake yt-dlp what to do."""
 
+import contextlib
 import io
 import threading
 import zipfile
@@ -147,6 +148,24 @@ class _Answer(BaseHTTPRequestHandler):
                 self.server.site.stopped.wait(float(self.query.get("seconds", 1)) / steps)
         except OSError:
             self.close_connection = True
+
+    def answer_drip(self):
+        """A PDF that never ends, one byte every 50 ms."""
+        self.never_end(b" ", 0.05)
+
+    def answer_endless(self):
+        """A PDF that never ends, fast."""
+        self.never_end(b" " * 100_000, 0)
+
+    def never_end(self, piece, seconds):
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("Content-Type", PDF_TYPE)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(PDF[:100])
+            while self.command == "GET" and not self.server.site.stopped.wait(seconds):
+                self.wfile.write(piece)
 
     def answer_cut(self):
         """Ends before its Content-Length."""

@@ -38,7 +38,11 @@ extension CaptureConfiguration {
                         .sorted().map(Self.text))
             ),
             ("page.seconds", "\(Int(page.seconds))"), ("page.bytes", "\(page.bytes)"),
-            ("page.exchanges", "\(page.exchanges)"), ("isolation", isolation.rawValue),
+            ("page.exchanges", "\(page.exchanges)"),
+            ("attempt.bytes_per_second", "\(attempt.bytesPerSecond)"),
+            ("attempt.file_minutes", "\(attempt.fileTime.components.seconds / 60)"),
+            ("attempt.media_minutes", "\(attempt.mediaTime.components.seconds / 60)"),
+            ("attempt.space_percent", "\(attempt.spacePercent)"), ("isolation", isolation.rawValue),
         ]
         return values.map { Entry(key: $0.0, value: $0.1) }
     }

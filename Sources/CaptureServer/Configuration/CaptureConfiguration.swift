@@ -13,6 +13,8 @@ package struct CaptureConfiguration: Sendable, Hashable {
     package var egress = Egress()
     /// When the recording of a page ends.
     package var page = RecordingLimits()
+    /// When an attempt ends.
+    package var attempt = AttemptLimits()
     package var isolation = IsolationRule.auto
 
     /// Where the server listens, and under which names.
@@ -93,6 +95,7 @@ extension CaptureSettings {
         concurrentMax = configuration.downloads.concurrentMax
         keepsFiles = configuration.downloads.keepsMediaFile
         pageLimits = configuration.page
+        attempt = configuration.attempt
         egress = configuration.egress
         rules.downloadsPerHour = configuration.security.downloadsPerHour
         rules.retryDelays = configuration.downloads.retryDelays

@@ -118,6 +118,15 @@ extension ConfigurationPass {
         if let platforms { configuration.downloads.allowedPlatforms = platforms.compactMap { Genre(rawValue: $0) } }
     }
 
+    mutating func readAttempt(_ root: ConfigurationSection) {
+        let attempt = section("attempt", root, ["bytes_per_second", "file_minutes", "media_minutes", "space_percent"])
+        let minutes = ConfigurationRule<Int>.integer(1...10_000).then { Duration.seconds(60 * $0) }
+        set(\.attempt.bytesPerSecond, "bytes_per_second", attempt, .integer(0...1_000_000_000))
+        set(\.attempt.fileTime, "file_minutes", attempt, minutes)
+        set(\.attempt.mediaTime, "media_minutes", attempt, minutes)
+        set(\.attempt.spacePercent, "space_percent", attempt, .integer(1...100))
+    }
+
     mutating func readSecurity(_ root: ConfigurationSection) {
         let security = section("security", root, ["api_keys", "rate_limit_per_client", "require_key"])
         set(\.security.downloadsPerHour, "rate_limit_per_client", security, .integer(1...1_000_000, "per hour"))

@@ -62,7 +62,7 @@ struct ConfigurationPass {
     }
 
     mutating func read(_ root: ConfigurationNode, _ addresses: Set<String>) {
-        let names = ["server", "downloads", "security", "logging", "egress", "page", "isolation"]
+        let names = ["server", "downloads", "security", "logging", "egress", "page", "attempt", "isolation"]
         guard let root = section(root, "", names) else { return }
         readServer(root, addresses)
         readDownloads(root)
@@ -78,6 +78,7 @@ struct ConfigurationPass {
             \.page.bytes, "bytes", page, ConfigurationRule<Int>.integer(1_000_000...100_000_000_000).then { UInt64($0) }
         )
         set(\.page.exchanges, "exchanges", page, .integer(1...100_000))
+        readAttempt(root)
         set(
             \.isolation, "isolation", root,
             ConfigurationRule<String>.word(["auto", "required"]).then { .init(rawValue: $0) ?? .auto })

@@ -23,6 +23,8 @@ final class Runner: Sendable {
         /// Why attempts were ended by this server; none if a person cancelled them, or the server stops.
         var failures: [String: ToolFailure] = [:]
         var progress: [String: DownloadProgress] = [:]
+        /// What running downloads turned out to be.
+        var genres: [String: Genre] = [:]
         /// What the queue has of running downloads, and since when.
         var recorded: [String: (stage: DownloadStage?, at: ContinuousClock.Instant)] = [:]
         var isDiskFull = false
@@ -137,6 +139,7 @@ final class Runner: Sendable {
                         state.stops[row.downloadID] = nil
                         state.failures[row.downloadID] = nil
                         state.progress[row.downloadID] = nil
+                        state.genres[row.downloadID] = nil
                         state.recorded[row.downloadID] = nil
                     }
                     self.wake()
@@ -241,11 +244,14 @@ final class Runner: Sendable {
         try SessionFolder(session).write(SessionFile.order, Array(JSONEncoder().encode(order)))
         let worker = WorkerProcess(
             program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax)
-        let end = try await egressGuard(session).serve(in: session, name: SessionFile.egressSocket) {
-            try await self.end(of: worker, row, stops)
+        let egress = try egressGuard(session, bytesMax: settings.attempt.bytes(ofFree: freeBytes()))
+        let end = try await egress.serve(in: session, name: SessionFile.egressSocket) {
+            try await self.end(of: worker, row, egress, stops)
         }
         WorkerProcess.endLeftovers(of: session)
         guard let end, !Task.isCancelled else { return nil }
+        // Whatever a tool makes of it: to curl, it can look like the end of a file.
+        if egress.isUsedUp { return .failure(Self.tooLarge(egress)) }
         if case .exited(let result?) = end {
             if case .success(let files) = result { try handOver.keep(files, of: row) }
             return result
@@ -303,7 +309,7 @@ final class Runner: Sendable {
     }
 
     /// The way to the network for one attempt.
-    private func egressGuard(_ session: String) throws -> EgressGuard {
+    private func egressGuard(_ session: String, bytesMax: UInt64) throws -> EgressGuard {
         let file = EgressAllowFile(path: layout.egressAllow)
         if !file.invalidLines.isEmpty {
             let lines = file.invalidLines.map(String.init).joined(separator: ", ")
@@ -311,6 +317,7 @@ final class Runner: Sendable {
         }
         var rules = EgressRules()
         rules.ports = settings.egress.ports
+        rules.bytesMax = bytesMax
         rules.allowed = file.allowed.union(settings.egress.allowed)
         let log = try EgressLog(path: "\(session)/\(SessionFile.egressRecord)")
         return EgressGuard(rules: rules, names: settings.names) { log.add($0) }
@@ -318,7 +325,7 @@ final class Runner: Sendable {
 
     /// Runs a worker to its end; `nil` if it was stopped.
     private func end(
-        of worker: WorkerProcess, _ row: DownloadRow, _ stops: AsyncStream<Void>
+        of worker: WorkerProcess, _ row: DownloadRow, _ egress: EgressGuard, _ stops: AsyncStream<Void>
     ) async throws -> WorkerProcess.End? {
         try await withThrowingTaskGroup(of: WorkerProcess.End?.self) { group in
             group.addTask {
@@ -333,6 +340,11 @@ final class Runner: Sendable {
                 for await _ in stops {}
                 return nil
             }
+            group.addTask {
+                let failure = try await self.limitReached(by: row, egress)
+                self.state.withLock { $0.failures[row.downloadID] = failure }
+                return nil
+            }
             let first = try await group.next() ?? nil
             group.cancelAll()
             while await group.nextResult() != nil {}
@@ -340,9 +352,30 @@ final class Runner: Sendable {
         }
     }
 
+    /// Waits until an attempt takes too long or too much space. Returns its failure.
+    private func limitReached(by row: DownloadRow, _ egress: EgressGuard) async throws -> ToolFailure {
+        let id = row.downloadID
+        var meter = AttemptMeter(settings.attempt, start: .now)
+        while true {
+            if egress.isUsedUp { return Self.tooLarge(egress) }
+            let (stage, genre) = state.withLock { ($0.recorded[id]?.stage, $0.genres[id]) }
+            let known = genre ?? Genre(rawValue: row.genre) ?? .unknown
+            if let failure = meter.failure(bytes: egress.bytes, stage, known, now: .now) { return failure }
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    private static func tooLarge(_ egress: EgressGuard) -> ToolFailure {
+        ToolFailure(
+            .tooLarge,
+            "the attempt fetched more than \(egress.bytes / 1_000_000) MB, its part of the free space; free some space first"
+        )
+    }
+
     private func receive(_ message: WorkerMessage, _ row: DownloadRow) async {
         let id = row.downloadID
         if let progress = message.progress { state.withLock { $0.progress[id] = progress } }
+        if let genre = message.genre { state.withLock { $0.genres[id] = genre } }
         let isNews: Bool = state.withLock { state in
             let recorded = state.recorded[id]
             let changes =
@@ -424,6 +457,7 @@ package struct CaptureSettings: Sendable {
     package var freeBytesMin: UInt64 = 200_000_000
     package var silenceMax = Duration.seconds(60)
     package var pageLimits = RecordingLimits()
+    package var attempt = AttemptLimits()
     /// The folder `www`, with which archives are seen to replay; `nil` if that isn't tried.
     package var assets: String?
     package var pollInterval = Duration.seconds(1)

@@ -61,6 +61,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("page-limits"), help: .hidden)
     var pageLimits: String?
 
+    // Seconds for the least rate, for a file and for media; bytes.
+    @Option(name: .customLong("attempt-limits"), help: .hidden)
+    var attemptLimits: String?
+
     @Flag(name: .customLong("no-check"), help: .hidden)
     var noCheck = false
 
@@ -161,6 +165,7 @@ struct ServeCommand: AsyncParsableCommand {
             settings.rules.retryDelays = retryDelays.split(separator: ",").compactMap { Int($0) }.map { .seconds($0) }
         }
         if let pageLimits { settings.pageLimits = try Self.limits(pageLimits) }
+        if let attemptLimits { try Self.change(&settings.attempt, attemptLimits) }
         if let silenceLimit { settings.silenceMax = .seconds(silenceLimit) }
         if let hosts { settings.names = .hosts(try String(contentsOfFile: hosts, encoding: .utf8)) }
         // For tests: the server dies right after a step of the hand-over, as if it was killed.
@@ -168,6 +173,16 @@ struct ServeCommand: AsyncParsableCommand {
             settings.onHandOverStep = { if $0 == step { _exit(9) } }
         }
         return settings
+    }
+
+    /// Parses `SECONDS,SECONDS,SECONDS,BYTES`.
+    private static func change(_ limits: inout AttemptLimits, _ text: String) throws {
+        let numbers = text.split(separator: ",").compactMap { Int($0) }
+        guard numbers.count == 4 else { throw ValidationError("--attempt-limits has four numbers") }
+        limits.rateTime = .seconds(numbers[0])
+        limits.fileTime = .seconds(numbers[1])
+        limits.mediaTime = .seconds(numbers[2])
+        limits.bytesMax = UInt64(clamping: numbers[3])
     }
 
     /// Parses `SECONDS,BYTES,EXCHANGES`.
