@@ -7,7 +7,7 @@ package enum ExitStatus: Int32, Error, CaseIterable {
     case damaged = 4
     case storeUnusable = 5
     case portInUse = 6
-    /// Accepted, and done when the server runs. `EX_TEMPFAIL` of sysexits(3).
+    /// Accepted, and done when the server runs; or to be tried again later. `EX_TEMPFAIL` of sysexits(3).
     case keptForLater = 75
     case interrupted = 130
 

@@ -57,7 +57,8 @@ struct CaptureClient {
         guard let error = try? JSONDecoder().decode(CaptureError.self, from: data) else {
             return CommandError(.failed, code: "http-\(status)", "the capture server answered \(status)")
         }
-        let exit: ExitStatus = status == 404 ? .notFound : status == 400 ? .usage : .failed
+        let exits: [Int: ExitStatus] = [404: .notFound, 400: .usage, 503: .keptForLater]
+        let exit = exits[status] ?? .failed
         var place: String?
         if case .problems(let problems) = error.detail {
             place = problems.first?.loc.dropFirst().joined(separator: ".")

@@ -50,6 +50,11 @@ package struct CaptureDatabase: Sendable {
         try await BlockingWork().long { [pool] in try pool.read(body) }
     }
 
+    /// Whether another program has locked the queue for longer than it's waited for.
+    package static func isBusy(_ error: any Error) -> Bool {
+        (error as? DatabaseError).map { [.SQLITE_BUSY, .SQLITE_LOCKED].contains($0.resultCode) } ?? false
+    }
+
     /// Makes the reserve again that was used when the disk was full.
     func renewReserve() { SpaceReserve(beside: pool.path).allocate() }
 

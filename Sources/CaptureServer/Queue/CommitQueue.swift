@@ -53,7 +53,7 @@ final class CommitQueue: Sendable {
 
     private func commitAll() {
         while true {
-            let changes = state.withLock { state in
+            var changes = state.withLock { state in
                 defer { state.changes = [] }
                 state.isCommitting = !state.changes.isEmpty
                 return state.changes
@@ -64,6 +64,13 @@ final class CommitQueue: Sendable {
                 try pool.write { database in for change in changes { change.run(database) } }
             } catch {
                 failure = error
+                // What came meanwhile would wait as long again, and its callers wouldn't.
+                if CaptureDatabase.isBusy(error) {
+                    changes += state.withLock { state in
+                        defer { state.changes = [] }
+                        return state.changes
+                    }
+                }
             }
             for change in changes { change.finish(failure) }
         }

@@ -32,6 +32,7 @@ struct RequestFailure: Error {
         case let error as FieldProblem: self.init(invalid: [error])
         case let error as DatabaseError where error.resultCode == .SQLITE_FULL: self = .noSpace
         case let error as StoreError where error.code == .noSpace: self = .noSpace
+        case let error where CaptureDatabase.isBusy(error): self = .busy
         default:
             self.init(
                 .internalServerError, "internal_error", "an unexpected error occurred; the server's log has details")
@@ -54,6 +55,10 @@ struct RequestFailure: Error {
 
     static let noSpace = RequestFailure(
         .init(code: 507, reasonPhrase: "Insufficient Storage"), "no_space", "the disk is full; nothing was kept")
+
+    static let busy = RequestFailure(
+        .serviceUnavailable, "busy", "another program has locked the queue; nothing was kept, try again later",
+        fields: [.retryAfter: "30"])
 
     static func method(_ allowed: String) -> RequestFailure {
         RequestFailure(

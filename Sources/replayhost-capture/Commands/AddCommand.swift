@@ -130,8 +130,15 @@ private struct QueueWithoutServer {
         let store = try common.openStore(repairing: false)
         try CaptureLayout(store: store.layout, downloads: "").makeFolders()
         lock = try ServerFile(ofCaptureServerIn: store.layout)
-        queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout))
+        do {
+            queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout))
+        } catch let error where CaptureDatabase.isBusy(error) {
+            throw Self.busy
+        }
     }
+
+    private static let busy = CommandError(
+        .keptForLater, code: "busy", "another program has locked the queue; nothing was kept, try again later")
 
     func add(_ body: [UInt8]) async throws -> DownloadReceipt {
         do {
@@ -143,6 +150,8 @@ private struct QueueWithoutServer {
             case .conflict, .removed:
                 throw CommandError(.failed, code: "conflict", "the download can't be added")
             }
+        } catch let error where CaptureDatabase.isBusy(error) {
+            throw Self.busy
         } catch let refusal as DownloadRequest.Refusal {
             var problem: FieldProblem?
             if case .invalid(let problems, _) = refusal { problem = problems.first }

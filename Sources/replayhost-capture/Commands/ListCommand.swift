@@ -48,11 +48,18 @@ struct ListCommand: ParsableCommand {
             let download = row.download
             table.add([
                 String(download.downloadID.prefix(8)), download.username, download.genre.rawValue,
-                Terminal.safe(download.title ?? download.url), Terminal.safe(DownloadText.state(download)),
+                Self.shortened(download.title ?? download.url), Self.shortened(DownloadText.state(download)),
             ])
         }
         for line in table.lines() { common.tell(line) }
         let shown = offset + rows.count
         if total > shown { common.note("\(total - shown) more; see them with --offset \(shown)") }
     }
+
+    /// A URL can have 2,048 characters, and a row is as wide as the widest one. `--json` has all of it.
+    private static func shortened(_ text: String) -> String {
+        Terminal.truncated(Terminal.safe(text), to: columnsMax)
+    }
+
+    private static let columnsMax = 200
 }
