@@ -101,6 +101,7 @@ struct HandOverTests {
         var (row, files) = try await session()
         files.title = title
         files.fileName = title
+        (files.incomplete, files.replayCheck, files.genreDetectionError) = (title, title, title)
         try await handOver().run(row, files)
         #expect(try store.archives().count == 1)
         #expect(try await test.row(row.downloadID).state == "completed")
@@ -161,7 +162,8 @@ struct HandOverTests {
         var (row, files) = try await session()
         let secret = try trap(layout.session(row.sessionID))
         files.file = name.replacing("/SECRET", with: secret)
-        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        let error = await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        #expect(error?.code == .refused, "after any other error, the same is tried again")
         try expectUntouched(secret)
         handOver().sweep(row)
         try expectUntouched(secret)
@@ -172,7 +174,8 @@ struct HandOverTests {
         var (row, files) = try await session()
         let secret = try trap(layout.session(row.sessionID))
         files.archive = name.replacing("/SECRET", with: secret)
-        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        let error = await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        #expect(error?.code == .refused, "after any other error, the same is tried again")
         try expectUntouched(secret)
         #expect(try store.archives().isEmpty)
     }

@@ -240,7 +240,7 @@ FILE_CODES = {"no_file", "tool_failed", "damaged"}
 FAILING = {
     "crash": {"tool_failed", "aborted"}, "traceback": {"tool_failed"}, "exit0-nofile": {"no_file"},
     "exit0-silent": {"no_file", "tool_failed"}, "too-large": {"too_large", "no_file"}, "empty": {"no_file", "damaged"},
-    "truncated": {"damaged"}, "not-media": {"damaged"}, "outside": FILE_CODES, "link": FILE_CODES, "folder": FILE_CODES,
+    "truncated": {"damaged"}, "not-media": {"damaged"}, "outside": FILE_CODES, "nul-name": FILE_CODES, "link": FILE_CODES, "folder": FILE_CODES,
     "pipe": FILE_CODES, "print-1gb": {"tool_failed", "too_large"}, "print-1gb-line": {"tool_failed", "too_large"},
     "live": {"live"}, "playlist": {"playlist"}, "private": {"private"}, "removed": {"removed"}, "login": {"login_required"},
     "rate-or-login": {"login_required", "rate_limited"}, "geo": {"geo_blocked"}, "drm": {"drm"}, "not-found": {"not_found"},

@@ -134,6 +134,13 @@ def outside(download, failure):
         download.moved(path)
 
 
+def nul_name(download, failure):
+    """Names its file with a NUL, at which the system's functions stop reading."""
+    if download.start():
+        download.fetch(media.content(download.url, 200_000, download.info["ext"]))
+        download.moved(download.path + "\0.mp4")
+
+
 def link(download, failure):
     """The result is a symbolic link to a file of the person: `target`."""
     if download.start():
@@ -271,7 +278,7 @@ SCRIPTS = {
     "ok": ok, "ok-200k": ok, "slow": slow, "held": held, "busy": busy, "stall": stall, "stubborn": stubborn, "crash": crash,
     "traceback": traceback, "exit0-nofile": exit0_nofile, "exit0-silent": exit0_silent, "too-large": too_large, "empty": empty,
     "truncated": truncated, "not-media": not_media, "print-1gb": print_1gb, "print-1gb-line": print_1gb_line,
-    "outside": outside, "link": link, "folder": folder, "pipe": pipe, "bigtitle": bigtitle, "bigid": bigid, "strange": strange,
+    "outside": outside, "nul-name": nul_name, "link": link, "folder": folder, "pipe": pipe, "bigtitle": bigtitle, "bigid": bigid, "strange": strange,
     "invalid-utf8": invalid_utf8, "live": live, "playlist": playlist, "prints-cookies": prints_cookies,
     "transient-then-ok": transient_then_ok, "http-429": http_429, "quality": quality,
     # The tool's own lines
