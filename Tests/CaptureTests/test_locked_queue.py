@@ -7,7 +7,8 @@ import sqlite3
 import pytest
 
 
-@pytest.mark.parametrize("runs", [True, False], ids=["with a server", "without"])
+@pytest.mark.few("server")
+@pytest.mark.parametrize("runs", [True, False], ids=["server", "without"])
 def test_add_is_to_be_repeated_later(host, website, runs):
     with host:
         host.wait_for(host.add(website.fake("ok", by="first")), "completed")
