@@ -1,10 +1,10 @@
 """The administrator's page of the capture server."""
 
 import json
-import socket
+import random
 
 from support.expecting import expect
-from support.host import Host
+from support.host import Host, is_free
 
 # What Chromium reports about requests to a stopped server
 UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED"
@@ -49,10 +49,8 @@ def config(capture):
 
 
 def free_port():
-    """A port that no other server has."""
-    with socket.socket() as free:
-        free.bind(("", 0))
-        return free.getsockname()[1]
+    """A port that no other server has, and that isn't chosen for connections."""
+    return next(port for port in iter(lambda: random.randrange(7000, 10_000), None) if is_free(port))
 
 
 def with_key(key):
