@@ -97,7 +97,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         let isNavigation = headers[.secFetchMode] == "navigate"
         switch role {
         case .misdirected, .malformed, .addressOfReplay: return nil
-        case .address where !isAnsweredAtAddress(request): return nil
+        case .address where !dependsOnLibraryAtAddress(request): return nil
         case .control, .address:
             if request.uri.path == "/api/health" { return nil }
             // Pages of replay origins lead to the viewer, without a referrer.
@@ -129,11 +129,11 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
     }
 
-    /// Whether `atAddress` does more than to redirect a request.
-    private func isAnsweredAtAddress(_ request: Request) -> Bool {
+    /// Whether what `atAddress` answers depends on what is in the library. The page for printing, which the viewer opens
+    /// without a referrer, is the same in all.
+    private func dependsOnLibraryAtAddress(_ request: Request) -> Bool {
         let path = request.uri.path
         return path.hasPrefix("/archives/") || isCapture(request) || path.hasPrefix(PDFRoute.prefix)
-            || path == PrintRoute.path
     }
 
     private func isCapture(_ request: Request) -> Bool {

@@ -64,6 +64,18 @@ struct OtherSitesTests {
         }
     }
 
+    /// The viewer opens it on another host, without a referrer. Only the library can have it in a frame.
+    @Test func pageForPrintingOpensInAFrameOfTheLibrary() async throws {
+        try await withServer { server in
+            let fields = [
+                ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe"),
+            ]
+            let answer = try await server.ask("GET", "/print", host: "127.0.0.1:\(server.port)", fields)
+            #expect(answer.status == 200)
+            #expect(answer["content-security-policy"]?.contains("frame-ancestors http://localhost:") == true)
+        }
+    }
+
     @Test func otherSitesLearnNothingFromOpenedWindows() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
