@@ -2,9 +2,10 @@
 
 import pytest
 
-from support.engines import ENGINES
 from support.host import Host
 from support.places import FIXTURES
+
+pytestmark = pytest.mark.parametrize("shared_engine", ["chromium", "firefox"], indirect=True)
 
 ESCAPE, DELETE = "\ue00c", "\ue017"
 
@@ -18,15 +19,6 @@ def host(tmp_path_factory):
         yield host.start()
     finally:
         host.stop()
-
-
-@pytest.fixture(scope="module", params=[name for name in ENGINES if name != "webkit"])
-def shared_engine(request, playwright, tmp_path_factory):
-    engine = ENGINES[request.param](tmp_path_factory.mktemp("browser"), playwright=playwright)
-    try:
-        yield engine
-    finally:
-        engine.close()
 
 
 def open_list(engine, host):

@@ -5,8 +5,9 @@ import base64
 import pytest
 
 from support.archives import write_archive
-from support.engines import ENGINES
 from support.host import Host
+
+pytestmark = pytest.mark.parametrize("shared_engine", ["chromium", "firefox"], indirect=True)
 
 DOMAIN = "domain=replayhost.localhost"
 IN_ROOT = [f"plain=1; {DOMAIN}; path=/", "dotted=1; domain=.replayhost.localhost; path=/", f"lasting=1; {DOMAIN}; path=/; max-age=9999",
@@ -38,15 +39,6 @@ def host(tmp_path_factory):
         yield host
     finally:
         host.stop()
-
-
-@pytest.fixture(scope="module", params=[name for name in ENGINES if name != "webkit"])
-def shared_engine(request, playwright, tmp_path_factory):
-    engine = ENGINES[request.param](tmp_path_factory.mktemp("browser"), playwright=playwright)
-    try:
-        yield engine
-    finally:
-        engine.close()
 
 
 def open_archive(engine, host, identifier, mode):

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from support.archives import write_archive
-from support.engines import ENGINES
 from support.engines.engine import NotThere, ScriptError
 from support.host import Host
 from support.waiting import wait_until
+
+pytestmark = pytest.mark.parametrize("shared_engine", ["chromium", "firefox"], indirect=True)
 
 TAKER = (Path(__file__).parent / "support" / "focus_taker.js").read_text(encoding="utf-8")
 SITE = "https://taker.example"
@@ -61,15 +62,6 @@ def host(tmp_path_factory):
         yield host.start()
     finally:
         host.stop()
-
-
-@pytest.fixture(scope="module", params=[name for name in ENGINES if name != "webkit"])
-def shared_engine(request, playwright, tmp_path_factory):
-    engine = ENGINES[request.param](tmp_path_factory.mktemp("browser"), playwright=playwright)
-    try:
-        yield engine
-    finally:
-        engine.close()
 
 
 def open_page(engine, host, way, mode):

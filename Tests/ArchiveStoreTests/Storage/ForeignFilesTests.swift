@@ -77,13 +77,18 @@ struct ForeignFilesTests {
         #expect(code { _ = try made.store.backUp(to: made.folder) } == .documentDamaged)
     }
 
-    @Test(arguments: ForeignFile.notFolders)
-    func queueOfABackupIsOnlyARegularFile(_ kind: ForeignFile) throws {
+    private func storeWithQueue() throws -> BackedUpStore {
         let made = try BackedUpStore()
         try Folder.create(made.test.layout.capture)
         try DatabaseQueue(path: made.test.layout.captureDatabase).write {
             try $0.execute(sql: "CREATE TABLE downloads (url TEXT)")
         }
+        return made
+    }
+
+    @Test(arguments: ForeignFile.notFolders)
+    func queueOfABackupIsOnlyARegularFile(_ kind: ForeignFile) throws {
+        let made = try storeWithQueue()
         _ = try made.store.backUp(to: made.folder)
         try kind.replace(made.folder + "/capture/capture.sqlite")
         let (there, report) = try made.restored()
@@ -93,11 +98,7 @@ struct ForeignFilesTests {
 
     @Test(arguments: ForeignFile.notFolders)
     func queueOfAStoreIsOnlyARegularFile(_ kind: ForeignFile) throws {
-        let made = try BackedUpStore()
-        try Folder.create(made.test.layout.capture)
-        try DatabaseQueue(path: made.test.layout.captureDatabase).write {
-            try $0.execute(sql: "CREATE TABLE downloads (url TEXT)")
-        }
+        let made = try storeWithQueue()
         try kind.replace(made.test.layout.captureDatabase)
         let report = try made.store.backUp(to: made.folder)
         #expect(report.problems.map(\.place) == [made.test.layout.captureDatabase])
