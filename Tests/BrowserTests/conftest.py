@@ -40,11 +40,8 @@ def origins():
 @pytest.fixture
 def host(tmp_path, origins):
     """A running server with an empty store."""
-    host = Host(tmp_path, origins=origins)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with Host(tmp_path, origins=origins) as host:
+        yield host
 
 
 @pytest.fixture
@@ -52,10 +49,8 @@ def host_with_sample(tmp_path, origins):
     """A running server with Fixtures/sample.wacz in its store."""
     host = Host(tmp_path, origins=origins)
     host.add(FIXTURES / "sample.wacz")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +58,8 @@ def shared_host_with_sample(tmp_path_factory):
     """A server for all tests of a file that don't change its store."""
     host = Host(tmp_path_factory.mktemp("shared"))
     host.add(FIXTURES / "sample.wacz")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 @pytest.fixture
@@ -77,11 +70,8 @@ def own_assets(tmp_path):
 
 @pytest.fixture
 def host_with_own_assets(tmp_path, own_assets):
-    host = Host(tmp_path, assets=own_assets)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with Host(tmp_path, assets=own_assets) as host:
+        yield host
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import pytest
 from capture_host import FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
 from support.accessibility import view_problems
-from support.administrator import SIGN_IN, config, free_port, link, new_key, press, section, shown, started, with_key
+from support.administrator import SIGN_IN, config, free_port, link, new_key, press, section, shown, with_key
 from support.expecting import expect
 from support.waiting import wait_until
 from website import Website
@@ -22,11 +22,8 @@ COOKIE = ".example.org\tTRUE\t/\tTRUE\t0\tsession\tsecret-value\n"
 
 @pytest.fixture
 def capture(tmp_path):
-    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
-    try:
-        yield started(host)
-    finally:
-        host.stop()
+    with CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES) as host:
+        yield host
 
 
 @pytest.fixture

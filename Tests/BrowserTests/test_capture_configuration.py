@@ -7,7 +7,7 @@ import pytest
 from capture_host import CaptureHost
 from fake_tools import FakeTools
 from support.accessibility import view_problems, violations
-from support.administrator import SIGN_IN, UNREACHABLE, config, free_port, link, new_key, press, section, shown, started
+from support.administrator import SIGN_IN, UNREACHABLE, config, free_port, link, new_key, press, section, shown
 from support.expecting import expect
 from support.host import Host
 
@@ -21,11 +21,8 @@ COOKIE = ".example.org\tTRUE\t/\tTRUE\t0\tsession\tsecret-value\n"
 
 @pytest.fixture
 def capture(tmp_path):
-    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"))
-    try:
-        yield started(host)
-    finally:
-        host.stop()
+    with CaptureHost(tmp_path, FakeTools(tmp_path / "tools")) as host:
+        yield host
 
 
 @pytest.fixture
@@ -169,8 +166,7 @@ def test_page_leads_to_another_port(tmp_path, browser):
     config(host).write_text(f"server:\n  port: {ports[0]}\n", encoding="utf-8")
     # Without --port
     host.port = None
-    try:
-        started(host)
+    with host:
         Host.ports.add(ports[1])
         page = browser.page
         page.goto(link(host))
@@ -182,8 +178,6 @@ def test_page_leads_to_another_port(tmp_path, browser):
         page.get_by_role("link", name="Open this page there").click()
         shown(page)
         assert page.url == f"http://localhost:{ports[1]}/admin"
-    finally:
-        host.stop()
 
 
 # All of it

@@ -8,7 +8,6 @@ from described import DESCRIPTION, operations
 from fake_tools import FakeTools
 from support.accessibility import violations
 from support.expecting import expect
-from support.host import Host
 from support.places import SCREENSHOTS
 from website import Website
 
@@ -27,13 +26,8 @@ def site():
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory):
     folder = tmp_path_factory.mktemp("capture")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    try:
-        host.start()
-        Host.ports.add(host.port)
+    with CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES) as host:
         yield host
-    finally:
-        host.stop()
 
 
 @pytest.fixture
@@ -41,12 +35,8 @@ def guarded(tmp_path):
     """A server on which every program needs a key."""
     host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"))
     host.configure("security:\n  require_key: always\n")
-    try:
-        host.start()
-        Host.ports.add(host.port)
+    with host:
         yield host
-    finally:
-        host.stop()
 
 
 def open_docs(host, page, fragment=""):

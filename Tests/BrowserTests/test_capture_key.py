@@ -8,7 +8,6 @@ from capture_host import CaptureHost
 from fake_tools import FakeTools
 from support.accessibility import violations
 from support.expecting import expect
-from support.host import Host
 
 pytestmark = pytest.mark.one_chromium
 
@@ -18,12 +17,8 @@ def capture(tmp_path):
     """A capture server on which every program needs a key."""
     host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"))
     host.configure("security:\n  require_key: always\n")
-    try:
-        host.start()
-        Host.ports.add(host.port)
+    with host:
         yield host
-    finally:
-        host.stop()
 
 
 def test_device_connects_with_a_key(capture, browser):

@@ -47,7 +47,6 @@ def capture(servers):
     capture = servers.capture
     if not capture.process:
         capture.start()
-    Host.ports.add(capture.port)
     for row in capture.rows():
         capture.cancel(row["download_id"])
         capture.wait_for(row["download_id"])

@@ -28,10 +28,8 @@ def host(request, tmp_path):
     host = Host(tmp_path, origins=request.param)
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def viewer_address(host, archive, url="", timestamp="", mode=""):

@@ -85,8 +85,7 @@ def library(tmp_path_factory):
         "words": host.add(write_hostile(folder / f"{'word ' * 49}.wacz", WORDS, WORDS, "polyglot")),
         "signed": host.add(signed(folder, "domain", MARKUP)[0]),
     }
-    try:
-        host.start()
+    with host:
         for name in ["markup", "long", "words"]:
             text = {"markup": MARKUP, "long": LONG, "words": WORDS}[name]
             host.change("PATCH", f"/api/archives/{host.ids_of[name]}", {
@@ -98,8 +97,6 @@ def library(tmp_path_factory):
                 "Content-Type": "application/wacz"}, b"no archive")
         wait_until(lambda: all("verificationSummary" in archive for archive in host.archives()), "all archives are verified")
         yield host.wait_until_indexed()
-    finally:
-        host.stop()
 
 
 # For each view: its address, and what is there once it is loaded. `{text}` is MARKUP for a fragment.

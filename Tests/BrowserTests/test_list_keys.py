@@ -15,10 +15,8 @@ def host(tmp_path_factory):
     host = Host(tmp_path_factory.mktemp("keys"))
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def open_list(engine, host):

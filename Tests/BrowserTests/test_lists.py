@@ -28,10 +28,8 @@ def shore(tmp_path_factory):
     pictures = [({"url": f"{URL}{name}.png", "time": TIMES[""], "file": f"{name}.png"}, random.Random(size).randbytes(size)) for name, size in [("small", 10), ("large", 9000)]]
     host = Host(folder)
     host.add(write_captures(folder / "shore.wacz", "Shore", pages + pictures))
-    try:
-        yield host.start().wait_until_indexed()
-    finally:
-        host.stop()
+    with host:
+        yield host.wait_until_indexed()
 
 
 def save(page, region, form="CSV, for a spreadsheet"):

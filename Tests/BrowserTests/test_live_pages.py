@@ -140,10 +140,8 @@ def host(tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
     host = Host(folder)
     host.add(write_captures(folder / "live.wacz", "Live", captures(SITE)))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 # What differs: the engine makes an image of SVG in an `<object>`, and writes `</img>` for the end of a script after an `<embed>`,

@@ -79,10 +79,8 @@ def differences(expected, marks):
 def words_host(request, tmp_path):
     host = Host(tmp_path, origins=request.param)
     host.add(write_archive(tmp_path / "words.wacz", "Words", {PAGE: WORDS}))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 @pytest.mark.few("chromium names lookups", "firefox names ranges", "webkit ports lookups", "chromium ports ranges")
@@ -126,10 +124,8 @@ def library(tmp_path_factory):
     host.add(FIXTURES / "sample.wacz")
     host.add(write_archive(folder / "long.wacz", "Long", {"https://long.example/": LONG, "https://long.example/other": OTHER,
         "https://long.example/none": NONE}))
-    try:
-        yield host.start().wait_until_indexed()
-    finally:
-        host.stop()
+    with host:
+        yield host.wait_until_indexed()
 
 
 @pytest.fixture

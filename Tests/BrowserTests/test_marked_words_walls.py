@@ -36,10 +36,8 @@ def host(request, tmp_path):
     host = Host(tmp_path, origins=request.param)
     host.add(write_archive(tmp_path / "hostile.wacz", "Hostile", {
         URL: hostile(), f"{URL}tall": hostile('<div style="height: 4000px">Far above.</div>')}))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def seen(engine):

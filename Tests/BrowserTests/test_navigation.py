@@ -273,8 +273,7 @@ def test_page_goes_back_while_it_loads(tmp_path, engine):
         **{address_of(name): html_of(name) for name in PAGES},
         address_of("start"): '<!doctype html><title>Page start</title><h1>Page start</h1><a href="/bounce">To bounce</a>',
         address_of("bounce"): "<!doctype html><title>Page bounce</title><h1>Page bounce</h1><script>history.back()</script>"}))
-    try:
-        host.start()
+    with host:
         open_walk(engine, host)
         engine.type(FIELD, address_of("start"))
         expect_at(engine, address_of("start"))
@@ -284,8 +283,6 @@ def test_page_goes_back_while_it_loads(tmp_path, engine):
         expect_at(engine, address_of("start"))
         engine.back()
         expect_at(engine, address_of("a"))
-    finally:
-        host.stop()
 
 
 @pytest.mark.parametrize("shared_engine", ["chromium", "firefox"], indirect=True)

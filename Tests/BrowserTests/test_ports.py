@@ -23,10 +23,8 @@ def host(tmp_path):
     host = Host(tmp_path, origins="ports")
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def open_archive(page, host, archive):
@@ -128,16 +126,13 @@ def test_data_of_another_library_is_cleared(host, page, tmp_path):
     host.stop()
     other = Host(tmp_path / "other", origins="ports")
     other.add(FIXTURES / "sample.wacz")
-    other.start()
-    try:
+    with other:
         assert other.address != host.address
         viewer = open_archive(page, other, "sample")
         assert replay_port(other, "sample") == port
         assert viewer.agent_frame.evaluate(LOOK) == []
         viewer.agent_frame.evaluate(PLANT)
         page.goto("about:blank")
-    finally:
-        other.stop()
     host.start()
     viewer = open_archive(page, host, "sample")
     assert replay_port(host, "sample") == port
@@ -214,8 +209,7 @@ def test_browser_without_names_uses_ports(tmp_path, open_browser):
     """With `--origins auto`, in a browser that resolves only `localhost`."""
     host = Host(tmp_path, origins="auto")
     host.add(FIXTURES / "sample.wacz")
-    try:
-        host.start()
+    with host:
         browser = open_browser(names=False)
         browser.allow("ERR_NAME_NOT_RESOLVED|replayhost.localhost")
         page = browser.page
@@ -230,22 +224,17 @@ def test_browser_without_names_uses_ports(tmp_path, open_browser):
         expect_species(viewer)
         page.goto(f"{host.address}/?archive=/archives/sample.wacz#url={SITE}/&ts=20241121090000")
         expect_home(viewer)
-    finally:
-        host.stop()
 
 
 def test_browser_without_names_shows_a_message_in_names_mode(tmp_path, open_browser):
     host = Host(tmp_path, origins="names")
     host.add(FIXTURES / "sample.wacz")
-    try:
-        host.start()
+    with host:
         browser = open_browser(names=False)
         browser.allow("ERR_NAME_NOT_RESOLVED|replayhost.localhost")
         browser.page.goto(host.address)
         expect(browser.page.get_by_text("This browser can't open archives")).to_be_visible()
         expect(browser.page.get_by_text("--origins ports")).to_be_visible()
-    finally:
-        host.stop()
 
 
 def test_replay_ports_listen_on_loopback_only(host, page):

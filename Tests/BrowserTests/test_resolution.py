@@ -102,10 +102,8 @@ def host(tmp_path):
     captures += [(capture(url, "image/png"), PIXEL) for url in OTHER_SIZES]
     captures.append(({"url": f"{SITE}/cookies", "fields": [("Set-Cookie", "seen=1; path=/")]}, COOKIES))
     host.add(write_captures(tmp_path / "parts.wacz", "Parts", captures))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 @pytest.mark.few("chromium lookups", "firefox ranges")

@@ -43,10 +43,8 @@ def library(tmp_path_factory):
     host.add(write_archive(folder / "hostile.wacz", f"{HOSTILE}\u202etxet", {
         "https://hostile.example/": f"<title>{HOSTILE.replace('<', '&lt;')}\u202e gnp.exe</title>"
         f"<p>zebrafish {HOSTILE.replace('<', '&lt;')} \u202egnirts \u2066end"}))
-    try:
-        yield host.start().wait_until_indexed()
-    finally:
-        host.stop()
+    with host:
+        yield host.wait_until_indexed()
 
 
 def field(page):

@@ -29,16 +29,12 @@ VICTIM = """<!doctype html><title>Victim</title><body>Victim<script>
 @pytest.fixture(scope="module")
 def host(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cookies")
-    host = Host(folder)
-    host.add(write_archive(folder / "victim.wacz", "Victim", {"https://victim.example/": VICTIM}))
-    host.start()
-    code = base64.b64encode(SET.encode()).decode()
-    script = f"Object.getPrototypeOf(async () => {{}}).constructor(atob('{code}'))();"
-    host.add(write_archive(folder / "setter.wacz", "Setter", {"https://setter.example/": f"<!doctype html><title>Setter</title><body><script>{script}</script>"}))
-    try:
+    with Host(folder) as host:
+        host.add(write_archive(folder / "victim.wacz", "Victim", {"https://victim.example/": VICTIM}))
+        code = base64.b64encode(SET.encode()).decode()
+        script = f"Object.getPrototypeOf(async () => {{}}).constructor(atob('{code}'))();"
+        host.add(write_archive(folder / "setter.wacz", "Setter", {"https://setter.example/": f"<!doctype html><title>Setter</title><body><script>{script}</script>"}))
         yield host
-    finally:
-        host.stop()
 
 
 def open_archive(engine, host, identifier, mode):

@@ -58,10 +58,8 @@ def host(tmp_path_factory):
     host = Host(folder)
     pages = {f"{SITE}/": page(decoded(TAKER)), f"{SITE}/plain": page(TAKER), f"{SITE}/inner": page(script("element")), **{url_of(way): outer(way) for way in [*ORDINARY, *HOSTILE]}}
     host.add(write_archive(folder / "taker.wacz", "Taker", pages))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def open_page(engine, host, way, mode):

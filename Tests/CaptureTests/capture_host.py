@@ -90,12 +90,6 @@ class CaptureHost(Server):
         process.stdout.close()
         return code
 
-    def __enter__(self):
-        return self.start() if self.process is None else self
-
-    def __exit__(self, *_):
-        self.stop()
-
     def command(self, name, *arguments, **options):
         """Runs a command of `replayhost-capture` on this store."""
         return subprocess.run(

@@ -50,8 +50,5 @@ def host(tmp_path, tools):
 def shared(tmp_path_factory, website):
     """A running server for all tests of a file, which don't need an empty store."""
     folder = tmp_path_factory.mktemp("shared")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES) as host:
+        yield host

@@ -29,10 +29,18 @@ class Home:
     def configure(self, text):
         self.host.configure(text)
 
-    def start(self):
-        self.host.start()
+    def __enter__(self):
+        try:
+            self.host.start()
+        except BaseException:
+            self.network.close()
+            raise
         self.token = self.host.token
         return self
+
+    def __exit__(self, *_):
+        self.host.stop()
+        self.network.close()
 
     def key(self, name, *options):
         made = self.host.command("keys add", name, "--json", *options)
@@ -87,25 +95,17 @@ class Home:
     def log(self):
         return self.host.log.read_text(encoding="utf-8", errors="replace")
 
-    def stop(self):
-        self.host.stop()
-        self.network.close()
-
 
 @contextlib.contextmanager
 def household(folder):
     """A server, and the keys of a household: of two users, of a device of everyone, and of an administrator."""
-    home = Home(folder)
-    try:
-        home.start()
+    with Home(folder) as home:
         home.wait_until_open()
         home.ana = home.key("Ana's phone", "--user", "ana")
         home.ben = home.key("Ben's phone", "--user", "ben")
         home.any = home.key("The kitchen's tablet")
         home.admin = home.key("Ana's laptop", "--admin")
         yield home
-    finally:
-        home.stop()
 
 
 def share(home, who, url, **fields):

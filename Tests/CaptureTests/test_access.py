@@ -262,9 +262,7 @@ def is_open(home):
 # The configuration
 
 def test_wrong_keys_are_limited(tmp_path):
-    home = Home(tmp_path)
-    try:
-        home.start()
+    with Home(tmp_path) as home:
         home.wait_until_open()
         home.configure(OPEN + "security:\n  api_keys: [sixteen-letters-, a-household-key-of-more-than-32-letters]\n")
         good = home.key("phone")
@@ -281,8 +279,6 @@ def test_wrong_keys_are_limited(tmp_path):
         assert home.ask("none", "GET", "/health")[0] == 200
         log = (home.host.store / "capture" / "logs" / "server.log").read_text() + home.host.log.read_text(errors="replace")
         assert good not in log and home.token not in log
-    finally:
-        home.stop()
 
 
 def send_wrong_keys(place, base):
@@ -293,9 +289,7 @@ def send_wrong_keys(place, base):
 
 
 def test_wrong_keys_of_another_account_lock_no_one_else_out(tmp_path):
-    home = Home(tmp_path)
-    try:
-        home.start()
+    with Home(tmp_path) as home:
         home.wait_until_open()
         # As another user of this computer than the server's.
         keys = [option for number in range(30) for option in ("--next", "--header", f"Authorization: Bearer {number:064x}", "--output",
@@ -314,8 +308,6 @@ def test_wrong_keys_of_another_account_lock_no_one_else_out(tmp_path):
         # Nor do the owner's own wrong keys lock the owner out.
         assert send_wrong_keys(home.network.server, local) == {401, 429}
         assert home.administer("GET", "/config")[0] == 200
-    finally:
-        home.stop()
 
 
 def test_administrator_changes_the_configuration(home):
@@ -336,9 +328,7 @@ def test_administrator_changes_the_configuration(home):
 
 def test_setup_connects_a_phone(tmp_path):
     """What the phone does then is in test_phone_shares.py."""
-    home = Home(tmp_path, "# mine\ndownloads:\n  max_concurrent: 2\n")
-    try:
-        home.start()
+    with Home(tmp_path, "# mine\ndownloads:\n  max_concurrent: 2\n") as home:
         images = tmp_path / "code.png"
         asked = home.host.command("setup", "--name", "Ana's phone", "--user", "ana", input="\n")
         assert asked.returncode == 1 and "Nothing was changed" in asked.stderr
@@ -365,8 +355,6 @@ def test_setup_connects_a_phone(tmp_path):
         home.network.change_address(SERVER, "192.168.50.77")
         wait_until(lambda: phone_reaches(home, "192.168.50.77", payload["key"]), "the phone reaches the new address")
         assert request(home.network.phone, "GET", f"http://192.168.50.77:{home.host.port}/server.crt")[2] == root
-    finally:
-        home.stop()
 
 
 def phone_reaches(home, address, key):

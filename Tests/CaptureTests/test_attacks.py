@@ -336,8 +336,7 @@ def test_keys_are_nowhere_to_be_found(tmp_path, website):
     home = Home(tmp_path)
     home.host.options += ("--log-level", "trace")
     gate = tmp_path / "gate"
-    try:
-        home.start()
+    with home:
         home.wait_until_open()
         keys = {"key": home.key("phone", "--user", "ana"), "administrator's": home.key("laptop", "--admin"), "wrong": "f" * 64}
         answers = []
@@ -368,8 +367,6 @@ def test_keys_are_nowhere_to_be_found(tmp_path, website):
             text = subprocess.run(["zstdcat", path], capture_output=True).stdout if path.suffix == ".zst" else path.read_bytes()
             assert text or path.suffix != ".zst"
             assert not [name for name, key in keys.items() if key.encode() in text], path
-    finally:
-        home.stop()
 
 
 def processes(home):

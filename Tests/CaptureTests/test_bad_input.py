@@ -210,8 +210,7 @@ def test_heads_that_are_not_http(shared):
 
 
 def test_the_101st_download_in_an_hour(tmp_path, website):
-    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"))
-    with host:
+    with CaptureHost(tmp_path, FakeTools(tmp_path / "tools")) as host:
         first = host.add(website.fake("busy"))
         for number in range(99):
             status, answer = host.post(f"https://a.example/{number}", key=f"key-{number}")
@@ -258,15 +257,12 @@ def misled(tmp_path_factory, website):
     secret = folder / "secret.mp4"
     secret.write_bytes(b"this is the person's own file")
     host.before = everything_below(folder)
-    try:
-        host.start()
+    with host:
         ids = {}
         for script in [*FAILING, *STRANGE, "ok"]:
             query = {"target": str(secret)} if script == "link" else {}
             ids[script] = host.add(website.fake(script, **query), username="bad")
         yield host, ids
-    finally:
-        host.stop()
 
 
 def everything_below(folder):

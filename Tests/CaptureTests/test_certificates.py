@@ -20,14 +20,10 @@ URL = f"https://{SERVER}:8443"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    home = Home(tmp_path_factory.mktemp("home"))
-    try:
-        home.start()
+    with Home(tmp_path_factory.mktemp("home")) as home:
         home.wait_until_open()
         home.ana = home.key("Ana's phone", "--user", "ana")
         yield home
-    finally:
-        home.stop()
 
 
 def in_chromium(home, folder, roots):

@@ -132,14 +132,10 @@ class Changes:
 @pytest.fixture(scope="module")
 def changes(tmp_path_factory):
     changes = Changes(tmp_path_factory.mktemp("changes"))
-    try:
-        changes.home.start()
+    with changes.home, contextlib.closing(changes.inner):
         changes.home.wait_until_open()
         changes.key = changes.home.key("phone")
         yield changes
-    finally:
-        changes.inner.close()
-        changes.home.stop()
 
 
 def valid(changes):

@@ -329,8 +329,7 @@ def test_replay_url_leads_to_the_library(host, website):
     with host:
         identifier = host.add(website.fake("ok", title="Quay lights"), username="john")
         row = host.wait_for(identifier, "completed")
-        library.start()
-        try:
+        with library:
             row = host.status(identifier)
             assert row["replay_url"].startswith(library.address) and row["archive"] in row["replay_url"]
             status, _, _ = library.request("GET", row["replay_url"].removeprefix(library.address).partition("#")[0])
@@ -339,8 +338,6 @@ def test_replay_url_leads_to_the_library(host, website):
             # Added by another process, while the library runs
             other = host.wait_for(host.add(website.fake("ok", n=2)), "completed")
             wait_until(lambda: other["archive"] in library.ids(), "the library shows the archive")
-        finally:
-            library.stop()
 
 
 def test_address_is_on_loopback_and_in_capture_json(host):

@@ -20,10 +20,8 @@ SECONDS, BYTES, EXCHANGES = 12, 60_000_000, 60
 def host(site, tmp_path_factory):
     """With low limits."""
     host = make_host(tmp_path_factory.mktemp("greedy"), "--page-limits", f"{SECONDS},{BYTES},{EXCHANGES}")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def description(host, saved):

@@ -98,8 +98,7 @@ def test_whatever_the_instant_nothing_is_lost(tmp_path, website):
     print(f"SEED={seed} KILLS={KILLS}", flush=True)
     host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
     client = Client(host)
-    try:
-        host.start()
+    with host:
         for number in range(KILLS):
             url = website(f"/slow.pdf?seconds=0.6&n={number}") if number % 4 == 3 else website.fake(
                 "slow", seconds=round(chance.uniform(0, 1.2), 1), n=number, title=f"Film {number}")
@@ -127,8 +126,6 @@ def test_whatever_the_instant_nothing_is_lost(tmp_path, website):
         expect_all_once(host, client)
         # The parts of a killed tool are used again.
         print(f"resumed: {len(host.tools.calls(what='resumed'))}", flush=True)
-    finally:
-        host.stop()
 
 
 @pytest.mark.parametrize("step", ["result", "imported", "filed", "completed", "swept"])
@@ -151,9 +148,7 @@ def test_hand_over_continues_after_each_step(tmp_path, website, step):
 
 def test_accepted_is_on_disk(tmp_path, website):
     """Killed as soon as the last of 16 clients has its answer."""
-    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
-    try:
-        host.start()
+    with CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES) as host:
         accepted = {}
 
         def share(number):
@@ -172,16 +167,13 @@ def test_accepted_is_on_disk(tmp_path, website):
         assert {row["download_id"] for row in rows} == set(accepted) and len(rows) == 16
         for row in rows:
             host.cancel(row["download_id"])
-    finally:
-        host.stop()
     host.expect_no_processes()
 
 
 def test_ordinary_stop_ends_the_tools_and_continues_later(tmp_path, website):
     host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
     client = Client(host)
-    try:
-        host.start()
+    with host:
         client.share(website.fake("slow", seconds=2, title="Stopped"))
         wait_until(lambda: host.processes(), "a worker runs", 120)
         host.stop()
@@ -189,8 +181,6 @@ def test_ordinary_stop_ends_the_tools_and_continues_later(tmp_path, website):
         assert not (host.capture / "capture.json").exists()
         host.start()
         expect_all_once(host, client)
-    finally:
-        host.stop()
 
 
 @pytest.fixture
@@ -218,8 +208,7 @@ def test_full_disk_loses_nothing(tmp_path, small_disk, website, leave):
     tools = FakeTools(tmp_path / "tools")
     host = CaptureHost(tmp_path, tools, *FAST_RETRIES, store=small_disk / "store", downloads=small_disk / "Downloads")
     client = Client(host)
-    try:
-        host.start()
+    with host:
         client.share(website.fake("ok", n="before"))
         host.wait_for(client.accepted["key-0"], "completed")
         filled = fill(small_disk, leave)
@@ -238,5 +227,3 @@ def test_full_disk_loses_nothing(tmp_path, small_disk, website, leave):
         assert {row["download_id"] for row in host.rows()} == set(client.accepted.values())
         filled.unlink()
         expect_all_once(host, client)
-    finally:
-        host.stop()

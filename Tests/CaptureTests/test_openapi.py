@@ -196,10 +196,8 @@ def guarded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("guarded")
     host = CaptureHost(folder, FakeTools(folder / "tools"))
     host.configure("security:\n  require_key: always\n")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 @EACH

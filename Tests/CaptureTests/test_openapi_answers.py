@@ -98,11 +98,8 @@ def test_library_is_in_the_health(host):
     """Its URL, while it runs."""
     library = Host(host.folder, assets=WEB_INTERFACE)
     with host:
-        try:
-            library.start()
+        with library:
             wait_until(lambda: ask(host, "GET", "/health")[1]["library"], "the capture server knows the library", SECONDS)
-        finally:
-            library.stop()
 
 
 WRONG = {"Authorization": f"Bearer {'0' * 64}"}
@@ -160,8 +157,7 @@ def test_error_of_too_many_wrong_keys(tmp_path):
 
 
 def test_error_of_too_many_downloads(tmp_path):
-    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"))
-    with host:
+    with CaptureHost(tmp_path, FakeTools(tmp_path / "tools")) as host:
         fields = administrator(host)
         text = "downloads:\n  allowed_platforms: [tiktok]\nsecurity:\n  rate_limit_per_client: 2\n"
         assert ask(host, "PUT", "/config", {"text": text}, fields)[0] == 200
@@ -279,8 +275,7 @@ def test_answers_in_a_network(tmp_path):
     def phone(method, path, value=None, key=None, scheme="https"):
         return ask_from(home.network.phone, home.base(scheme), method, path, value, key)
 
-    try:
-        home.start()
+    with home:
         home.wait_until_open()
         setup = {"name": "Ana's phone", "username": "ana", "admin": False}
         check_request("POST", "/config/setup", setup)
@@ -297,5 +292,3 @@ def test_answers_in_a_network(tmp_path):
         assert administer("GET", "/keys")[1][-1]["last_used_at"]
         assert administer("GET", "/admin/state")[1]["addresses"]
         assert administer("POST", "/config/open")[0] == 200
-    finally:
-        home.stop()

@@ -97,20 +97,16 @@ def broken_tls():
 @pytest.fixture(scope="module")
 def host(site, secure_site, broken_tls, tmp_path_factory):
     host = make_host(tmp_path_factory.mktemp("endings"), *ONCE)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 @pytest.fixture(scope="module")
 def hasty_host(site, tmp_path_factory):
     """With a short limit for a page."""
     host = make_host(tmp_path_factory.mktemp("hasty"), *ONCE, "--page-limits", f"{SECONDS},1000000,100")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def failed(host, url, code, message):

@@ -15,10 +15,8 @@ pytestmark = pytest.mark.needs("Chromium")
 @pytest.fixture(scope="module")
 def host(site, tmp_path_factory):
     host = make_host(tmp_path_factory.mktemp("pages"))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def jpeg_size(data):

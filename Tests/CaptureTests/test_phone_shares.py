@@ -3,6 +3,7 @@
 The phone is in a network namespace of its own, and trusts only the root that it got from /server.crt. It sends what the page says, by curl.
 """
 
+import contextlib
 import hashlib
 import json
 import ssl
@@ -66,10 +67,9 @@ def job(tmp_path_factory):
     home = Home(folder, "downloads:\n  max_concurrent: 2\n")
     site = home.network.server.run(PageSite)
     can_save_pages = not any(map(lacking, PAGES_NEED))
-    try:
-        if can_save_pages:
-            pages.give_chromium(home.host.tools)
-        home.start()
+    if can_save_pages:
+        pages.give_chromium(home.host.tools)
+    with home, contextlib.closing(site):
         made = {name: set_up(home, name) for name in ("ana", "ben")}
         ana = Phone(home, "ana", made["ana"]["key"])
         wait_until(lambda: answers(ana), "the server listens")
@@ -82,9 +82,6 @@ def job(tmp_path_factory):
         # What was saved doesn't need it any more.
         site.close()
         yield SimpleNamespace(home=home, ana=ana, ben=Phone(home, "ana", made["ben"]["key"]), stranger=Phone(home, "ana"), urls=urls, rows=rows)
-    finally:
-        site.close()
-        home.stop()
 
 
 def set_up(home, user):

@@ -117,32 +117,21 @@ def payload(home, scheme, key):
     return json.dumps({"lan": home.base(scheme).partition("://")[2], "protocol": scheme, "key": key, "v": "2.0"})
 
 
-def start(folder, configuration):
-    home = Home(folder, configuration)
-    try:
-        home.start()
-        home.wait_until_open()
-    except BaseException:
-        home.stop()
-        raise
-    return home
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """With keys, as by default."""
-    home = start(tmp_path_factory.mktemp("keys"), OPEN)
-    home.john = home.key("John's phone")
-    yield home
-    home.stop()
+    with Home(tmp_path_factory.mktemp("keys"), OPEN) as home:
+        home.wait_until_open()
+        home.john = home.key("John's phone")
+        yield home
 
 
 @pytest.fixture(scope="module")
 def keyless(tmp_path_factory):
     """For v1."""
-    home = start(tmp_path_factory.mktemp("keyless"), OPEN + "security:\n  require_key: false\n")
-    yield home
-    home.stop()
+    with Home(tmp_path_factory.mktemp("keyless"), OPEN + "security:\n  require_key: false\n") as home:
+        home.wait_until_open()
+        yield home
 
 
 def follow(client, website, kind):
@@ -248,8 +237,8 @@ def test_all_are_refused_without_a_key_that_counts(home, scheme):
 
 def test_the_101st_share_in_an_hour(tmp_path, website):
     """100 for v2, as by default. Then, with a limit of 2, the others. The limits of two clients are two."""
-    home = start(tmp_path, OPEN + "security:\n  require_key: false\n")
-    try:
+    with Home(tmp_path, OPEN + "security:\n  require_key: false\n") as home:
+        home.wait_until_open()
         second = SecondClient(home, payload(home, "http", home.key("tablet")))
         older = OlderClient(home, home.base("https"), {"X-API-Key": home.key("phone")})
         first = FirstClient(home, home.base("http") + "/api/v1")
@@ -271,8 +260,6 @@ def test_the_101st_share_in_an_hour(tmp_path, website):
         # What isn't a share goes on.
         assert second.get("/health")[1]["database"]["total_downloads"] == 104
         assert len(second.get("/history?limit=100&status=pending")[1]) == 100
-    finally:
-        home.stop()
 
 
 def expect_limit(client, decode, **more):

@@ -10,20 +10,16 @@ pytestmark = pytest.mark.needs("Chromium")
 @pytest.fixture(scope="module")
 def host(site, tmp_path_factory):
     host = make_host(tmp_path_factory.mktemp("checked"), checks=True)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 @pytest.fixture(scope="module")
 def quick(site, tmp_path_factory):
     """Archives aren't replayed."""
     host = make_host(tmp_path_factory.mktemp("unchecked"))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def test_page_replays(host, site):

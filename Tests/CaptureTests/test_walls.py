@@ -209,11 +209,8 @@ def test_bubblewrap_that_does_not_work_is_said(tmp_path):
     wrapper = host.tools.path / "bwrap"
     wrapper.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n", encoding="utf-8")
     wrapper.chmod(0o755)
-    try:
-        host.start()
+    with host:
         isolation = host.call("GET", "/health")[1]["isolation"]
-    finally:
-        host.stop()
     assert isolation == {"confined": False, "reason": "bwrap: setting up uid map: Permission denied"}
 
 
@@ -223,8 +220,7 @@ def test_nothing_is_left_when_one_is_killed(tmp_path, victim):
     """Also not a process that left its group and its session, and ignores signals. No server starts again to clean up."""
     host = make_host(tmp_path, confined=True)
     host.tools.write("yt-dlp", SLEEPER.format(python=PYTHON, mark=MARK))
-    try:
-        host.start()
+    with host:
         identifier = host.add("http://127.0.0.1:9/film")
         host.wait_for(identifier, condition=lambda row: any(MARK in line for line in host.lines(identifier)))
         before = host.processes()
@@ -238,5 +234,3 @@ def test_nothing_is_left_when_one_is_killed(tmp_path, victim):
             os.kill(chosen[0], signal.SIGKILL)
             host.cancel(identifier)
         wait_until(lambda: not before.keys() & host.processes().keys(), f"all have ended: {before}", 180)
-    finally:
-        host.stop()

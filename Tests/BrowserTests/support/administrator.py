@@ -4,17 +4,11 @@ import json
 import random
 
 from support.expecting import expect
-from support.host import Host, is_free
+from support.host import is_free
 
 # What Chromium reports about requests to a stopped server
 UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED"
 SIGN_IN = "Link, or administrator’s key"
-
-
-def started(host):
-    host.start()
-    Host.ports.add(host.port)
-    return host
 
 
 def shown(page):

@@ -37,6 +37,9 @@ def is_free(port):
 class Server:
     """A program that serves one port, as a child of the test. The first start chooses a free port, which it keeps."""
 
+    # The ports of all servers in this run.
+    ports = set()
+
     def __init__(self, log):
         self.log = log
         self.port = 0
@@ -56,6 +59,7 @@ class Server:
             raise AssertionError(f"the server did not start: {self.log.read_text(errors='replace')}")
         started = json.loads(line)
         self.port = int(started["address"].rsplit(":", 1)[1])
+        Server.ports.add(self.port)
         return started
 
     def stop(self):
@@ -72,6 +76,12 @@ class Server:
             raise AssertionError(f"the server did not stop in {PATIENCE_SECONDS} s") from None
         finally:
             process.stdout.close()
+
+    def __enter__(self):
+        return self if self.process else self.start()
+
+    def __exit__(self, *_):
+        self.stop()
 
     def restart(self):
         self.stop()
@@ -100,9 +110,6 @@ class Server:
 class Host(Server):
     """A server with its own store."""
 
-    # The ports of all hosts in this run.
-    ports = set()
-
     def __init__(self, folder, assets=None, origins=ORIGINS):
         super().__init__(folder / "serve.log")
         self.store = folder / "store"
@@ -113,7 +120,6 @@ class Host(Server):
         assets = ["--assets", self.assets] if self.assets else []
         self.launch([
             BINARY, "serve", "--store", self.store, "--port", str(self.port), "--json", "--origins", self.origins, *assets])
-        Host.ports.add(self.port)
         return self
 
     @property

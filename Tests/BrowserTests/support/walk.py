@@ -26,7 +26,5 @@ def html_of(name):
 def walk_host(tmp_path):
     host = Host(tmp_path)
     host.add(write_archive(tmp_path / "walk.wacz", "Walk", {address_of(name): html_of(name) for name in PAGES}))
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host

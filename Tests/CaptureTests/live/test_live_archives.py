@@ -237,7 +237,6 @@ class Bench:
         try:
             self.capture.start(SSL_CERT_FILE=str(tools.root / "ca.pem"))
             self.library.start()
-            Host.ports.add(self.capture.port)
             self.viewer = Browser(playwright, folder / "profile", viewport=VIEW)
             self.recorder, self.quiet = Recorder(self.viewer.context), Quiet(self.viewer.context)
         except BaseException:

@@ -76,7 +76,6 @@ def saved(tmp_path_factory, ytdlp, playwright):
         rows = {name: capture.wait_for(identifier, "completed") for name, identifier in ids.items()}
         site.close()
         wait_until(lambda: {row["archive"] for row in rows.values()} <= set(library.ids()), "the library knows them")
-        Host.ports.add(capture.port)
         yield SimpleNamespace(capture=capture, library=library, rows=rows, urls=urls)
     finally:
         capture.stop()

@@ -72,14 +72,10 @@ FAILING = {
 def saved(tmp_path_factory, ytdlp, site):
     """All of them in one queue, in this order. Returns the server and the ids."""
     folder = tmp_path_factory.mktemp("saved")
-    host = CaptureHost(folder, RealTools(folder / "tools", ytdlp, site))
-    try:
-        host.start()
+    with CaptureHost(folder, RealTools(folder / "tools", ytdlp, site)) as host:
         ids = {name: host.add(full(site, url), username="real", options=options) for name, (url, options, *_) in SAVED.items()}
         ids |= {name: host.add(full(site, url), username="failing") for name, (url, *_) in FAILING.items()}
         yield host, ids
-    finally:
-        host.stop()
 
 
 def full(site, url):
@@ -244,9 +240,7 @@ def test_confined_tools_save_a_film_and_a_document(tmp_path_factory, tmp_path, y
     """With bubblewrap, and yt-dlp as it was installed."""
     folder = tmp_path_factory.mktemp("confined")
     tools = InstalledTools(folder / "path", ytdlp)
-    host = CaptureHost(folder, tools)
-    try:
-        host.start()
+    with CaptureHost(folder, tools) as host:
         isolation = host.call("GET", "/health")[1]["isolation"]
         if not isolation["confined"]:
             pytest.skip(isolation["reason"])
@@ -254,5 +248,3 @@ def test_confined_tools_save_a_film_and_a_document(tmp_path_factory, tmp_path, y
         rows = [host.wait_for(identifier, "completed") for identifier in ids]
         host.expect_completed_once(rows)
         host.expect_no_leftovers()
-    finally:
-        host.stop()

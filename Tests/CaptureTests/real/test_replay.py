@@ -67,7 +67,6 @@ class Saved:
             raise
         finally:
             site.close()
-        Host.ports.add(self.capture.port)
 
     def close(self):
         if self.capture:

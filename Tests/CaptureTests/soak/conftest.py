@@ -55,7 +55,6 @@ class Archives:
         except BaseException:
             self.close()
             raise
-        Host.ports.add(self.capture.port)
 
     def __getitem__(self, case):
         """What was saved of a case. It failed if there's nothing."""

@@ -128,13 +128,10 @@ class Runs:
     @contextlib.contextmanager
     def host(self, mode, folder, tools, **options):
         host = WaysHost(self.network, folder, tools, **options)
-        try:
-            host.start()
+        with host:
             confined = host.call("GET", "/health")[1]["isolation"]["confined"]
             assert confined == (mode == "walls"), host.log.read_text()
             yield host
-        finally:
-            host.stop()
 
     def tools(self, mode, folder):
         return RealTools(folder, self.ytdlp, mode == "walls", self.accept)
