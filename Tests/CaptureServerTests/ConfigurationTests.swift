@@ -345,8 +345,16 @@ struct ConfigurationTests {
         #expect(opened.hasPrefix("# mine") && Self.read(opened).faults.isEmpty)
         let folder = try TemporaryFolder()
         let hosts = ["wiki.intranet:8080 # ours", "", "other.intranet:81", "no host"].joined(separator: end)
-        let file = EgressAllowFile(path: try folder.write(hosts, to: "egress.allow"))
+        let file = try EgressAllowFile(path: try folder.write(hosts, to: "egress.allow"))
         #expect(file.allowed.map(\.host).sorted() == ["other.intranet", "wiki.intranet"] && file.invalidLines == [4])
+    }
+
+    @Test func fileOfAllowedHostsIsMissingOrCannotBeRead() throws {
+        let folder = try TemporaryFolder()
+        #expect(try EgressAllowFile(path: folder.path + "/egress.allow").allowed.isEmpty)
+        let long = String(repeating: "a.example:80\n", count: 100_000)
+        #expect(throws: StoreError.self) { try EgressAllowFile(path: try folder.write(long, to: "long")) }
+        #expect(throws: StoreError.self) { try EgressAllowFile(path: folder.path) }
     }
 
     @Test func settingsOfTheServerFollow() throws {

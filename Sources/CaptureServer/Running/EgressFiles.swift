@@ -27,10 +27,12 @@ struct EgressAllowFile {
     let invalidLines: [Int]
     private static let bytesMax = 1 << 20
 
-    /// Reads the file; without one that can be read, nothing is allowed.
-    init(path: String) {
-        let bytes = try? Descriptor.contents(of: path, bytesMax: Self.bytesMax)
-        let text = String(decoding: bytes ?? [], as: UTF8.self)
+    /// Reads the file, if there is one.
+    ///
+    /// - Throws: What `Descriptor.contents(of:bytesMax:)` throws; the file has at most 1 MiB.
+    init(path: String) throws(StoreError) {
+        let bytes = Folder.hasName(path) ? try Descriptor.contents(of: path, bytesMax: Self.bytesMax) : []
+        let text = String(decoding: bytes, as: UTF8.self)
         var allowed: Set<EgressRules.Exception> = []
         var invalidLines: [Int] = []
         for (index, line) in text.linesWithEmptyOnes.enumerated() {
