@@ -94,13 +94,13 @@ struct BackgroundWork: Sendable {
     /// Imports what appears in the watched folder.
     private func watch() async {
         guard let watched, !store.isReadOnly else { return }
-        var watch = FolderWatch(store, watched)
+        var watch: FolderWatch?
         await repeating(every: .seconds(1), "can't import from the watched folder") {
             let before = watch
-            // What is imported before an error is noted in the store.
-            watch = FolderWatch(store, watched)
+            // After an error it begins again, with what was noted in the store.
+            watch = nil
             watch = try await blocking.long {
-                var watch = before
+                var watch = before ?? FolderWatch(store, watched)
                 try watch.look {
                     if stop.isRaised { throw StoreError(.interrupted, "the server is stopping") }
                 } log: { path, problem in
