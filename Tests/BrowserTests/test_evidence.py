@@ -30,7 +30,7 @@ URL, TIME = f"{SITE}/", "20241121090000"
 RECORD = {"offset": 6796, "length": 1419, "file": "archive/fieldguide.example.warc.gz", "id": "<urn:uuid:f87db852-a24f-5a92-b3a5-2d951c6ca21d>"}
 ARCHIVES = Path(os.environ.get("REPLAYHOST_FIXTURES", "/absent"))
 PUBLISHED = ARCHIVES / "webrecorder__py-wacz" / "tests" / "fixtures" / "valid_signed_example_1.wacz"
-FORGED = ARCHIVES / "right" / "forged"
+FORGERIES = ARCHIVES / "right" / "forged"
 published = pytest.mark.needs("published archives")
 
 
@@ -184,7 +184,7 @@ def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
     shutil.copy(PUBLISHED, tmp_path)
     identifier = add_verified(host, PUBLISHED)
     sheet = open_report(host, page, identifier, "https://example.com/", "20220118190009")
-    for text in ["btrix-sign-test.webrecorder.net", "18 January 2022, 19:00:12 UTC, by www.freetsa.org (trusted)", "CN=R3,O=Let's Encrypt,C=US",
+    for text in ["btrix-sign-test.webrecorder.net", "18 January 2022, 19:00:12 UTC, by www.freetsa.org (an authority that replayhost trusts)", "CN=R3,O=Let's Encrypt,C=US",
             "The time stamp shows that the file existed in this form on 18 January 2022, 19:00:12 UTC."]:
         expect(sheet).to_contain_text(text)
     assert run_commands(page, tmp_path) == 7
@@ -344,7 +344,7 @@ def test_script_takes_no_record_inside_another(tmp_path):
 
     def change(files):
         files["archive/own.warc"] = outer + last
-        lines = [f"key 20241121090000 " + json.dumps({"url": url, "filename": "own.warc", "offset": offset, "length": len(data)})
+        lines = ["key 20241121090000 " + json.dumps({"url": url, "filename": "own.warc", "offset": offset, "length": len(data)})
             for url, (offset, data) in places.items()]
         files["indexes/own.cdx"] = "\n".join(lines).encode()
         package = json.loads(files["datapackage.json"])
@@ -372,7 +372,7 @@ def test_script_names_what_the_list_does_not(tmp_path):
     ("smuggled", ["--url", "https://bank.example/", "--time", "20240101000005"], 1),
 ])
 def test_script_takes_no_forgery(name, options, code):
-    found, text = check(FORGED / f"{name}.wacz", *options)
+    found, text = check(FORGERIES / f"{name}.wacz", *options)
     assert found == code, text
     assert "2022-03-01 12:34:56" not in text
 

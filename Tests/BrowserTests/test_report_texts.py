@@ -12,7 +12,7 @@ from surt import surt
 from support.archives import TIME
 from support.expecting import expect
 from support.signing import signed
-from test_evidence import PUBLISHED, add_verified, change_signed, open_report, published, rewrite
+from test_evidence import FORGERIES, PUBLISHED, add_verified, change_signed, open_report, published, rewrite
 from writers.captures import WARC, index_lines, page_entry
 from writers.wacz import Package, page_list
 
@@ -107,7 +107,7 @@ def test_report_of_a_file_that_is_gone_or_changed_says_only_that(host, page, tmp
     identifier = add_verified(host, path, *(["--link"] if is_linked else []))
     collection = host.create_collection("All", identifier)
     sheet = open_report(host, page, identifier)
-    expect(sheet).to_contain_text("Unchanged since it was signed with a key.")
+    expect(sheet).to_contain_text("This file hasn't changed since it was signed with a key.")
     stored = path if is_linked else host.store / "files" / f"{host.archive(identifier)['sha256']}.wacz"
     if what == "gone":
         stored.rename(tmp_path / "elsewhere.wacz")
@@ -276,7 +276,30 @@ def test_what_a_valid_signature_does_not_cover_is_not_the_signers(host, page, tm
     assert "btrix-sign-test.webrecorder.net" in signature_facts(sheet) and stated not in signature_facts(sheet)
     expect(sheet).not_to_contain_text("BTRIX")
     # The file list is signed, and with it what it states.
-    expect(sheet.get_by_role("region", name="The archive file").get_by_role("heading", name="As the file states", exact=True)).to_be_visible()
+    expect(sheet.get_by_role("region", name="The archive file").get_by_role("heading", name="As the file states; signed, which doesn't make it true", exact=True)).to_be_visible()
+
+
+@published
+def test_report_says_why_a_signature_is_invalid(host, page):
+    """Its time stamp is whole, but it isn't about this file."""
+    sheet = open_report(host, page, add_verified(host, FORGERIES / "stamp.wacz"))
+    facts = signature_facts(sheet)
+    assert "The claimed time, 2022-03-01T12:34:56Z, is more than 10 minutes away from the time stamp" in facts
+    assert "Since the signature is invalid, it proves nothing about this file" in facts and "replayhost trusts" not in facts
+    expect(sheet.get_by_role("region", name="What is affected")).to_have_count(0)
+
+
+@published
+@pytest.mark.parametrize("name, signed_with, stamped", [
+    ("title", "with the key of btrix-sign-test.webrecorder.net", "the signed part of the file existed in this form on 18 January 2022"),
+    ("smuggled", "with an anonymous key, which anyone can make", "None, so it isn't proven when the file was signed"),
+])
+def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_with, stamped):
+    sheet = open_report(host, page, add_verified(host, FORGERIES / f"{name}.wacz"))
+    short = sheet.get_by_role("region", name="In short")
+    expect(short).to_contain_text("replayhost ignores the part that isn't covered")
+    expect(short).to_contain_text(f"hasn't changed since it was signed {signed_with}.")
+    expect(sheet).to_contain_text(stamped)
 
 
 @pytest.mark.parametrize("name, names, signer", [

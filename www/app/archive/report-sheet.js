@@ -25,7 +25,8 @@ export function reportSections(data, { ts }) {
     const { item, archive, capture, version } = data;
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
-    const short = section("short", make("p", { class: "short" }, make("strong", {}, ...shortResult(archive))));
+    const short = section("short", make("p", { class: "report-verdict" }, trustMark(archive)),
+        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive))));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
     const affected = affectedParts(archive);
     return [
@@ -71,7 +72,7 @@ function facts(rows) {
 
 /** The picture is that of the archive's main page. */
 function picture({ archive, capture, isPictured }) {
-    if (!archive.thumbnail || capture && !isPictured) return null;
+    if (!archive.picturedPage || capture && !isPictured) return null;
     return make("figure", {}, make("img", { src: archive.thumbnail, alt: "" }), make("figcaption", { class: "quiet", text: message("report.picture") }));
 }
 
@@ -112,7 +113,7 @@ const statedFileFacts = ({ firstCapture, lastCapture, createdAt, software }) => 
     ["software", foreign(software, 120)],
 ];
 
-/** What only the file says, below a heading that says so. A valid signature covers the list of files, and so what is in them. */
+/** What only the file says, below a heading that says so. A valid signature covers the list of files, and so what is in them, true or not. */
 function stated({ verificationReport }, rows, isSigned = verificationReport.signature?.outcome === "valid") {
     if (!rows.some(([, value]) => value)) return [];
     return [make("h3", { text: message(isSigned ? "report.stated" : "report.stated-unsigned") }), facts(rows)];
@@ -150,14 +151,15 @@ function recordParts({ archive, capture, record, problem }) {
 function signatureParts(archive) {
     const { signature } = archive.verificationReport;
     if (!signature) return [make("p", { text: message("report.not-signed") })];
-    const { signer, timeStamp, created, software, outcome } = signature;
+    const { signer, timeStamp, created, software, outcome, findings = [] } = signature;
+    const reasons = findings.filter(({ severity }) => severity === "error");
     return [
         facts([
             ["signer", ...signerParts(signature)],
             ["result", message("report.outcome", { outcome })],
+            ["reason", reasons.length > 0 && make("ul", {}, ...reasons.map((reason) => make("li", {}, foreign(withoutQuotes(reason), 300))))],
             ["key", code(signer?.keySHA256)],
-            ["stamp", ...(timeStamp ? messageParts("report.stamp", { time: timeStamp.time ? exactMoment(timeStamp.time) : "–",
-                authority: foreign(timeStamp.authority) || "–", outcome: timeStamp.outcome }) : [])],
+            ["stamp", ...stampParts(signature)],
         ]),
         // The signature is of the list of files only.
         ...stated(archive, [
@@ -168,6 +170,16 @@ function signatureParts(archive) {
         chainTable(outcome === "valid" ? "report.chain" : "report.chain-unproven", signer?.chain),
         chainTable("report.stamp-chain", timeStamp?.chain),
     ];
+}
+
+/** A finding as a sentence without the file's own texts, which findings quote. */
+const withoutQuotes = ({ what, consequence }) => /[“”]/.test(what) ? consequence ?? "" : what;
+
+function stampParts({ timeStamp, outcome }) {
+    if (!timeStamp) return [message("report.no-stamp")];
+    const time = timeStamp.time ? exactMoment(timeStamp.time) : "–";
+    const proves = outcome === "valid" || outcome === "untrusted";
+    return messageParts(proves ? "report.stamp" : "report.stamp-unproven", { time, authority: foreign(timeStamp.authority) || "–", outcome: timeStamp.outcome });
 }
 
 /** Who the certificate names. Anyone can make one, and write a domain beside it. */
@@ -190,7 +202,8 @@ function chainTable(key, chain = []) {
 function comparedParts({ verificationReport: report }) {
     return [
         make("p", { text: message("report.compared-at", { time: exactMoment(report.summary.verifiedAt) }) }),
-        make("dl", { class: "report-facts" }, ...comparisonFacts(report.result).map(([name, value]) =>
+        // How payload digests were computed is for those who know WARC files: Details says it.
+        make("dl", { class: "report-facts" }, ...comparisonFacts({ ...report.result, payloadDigests: {} }).map(([name, value]) =>
             make("div", {}, make("dt", { text: name }), make("dd", { text: value })))),
     ];
 }
@@ -202,9 +215,8 @@ function meaningParts({ item, archive, capture }) {
     const isStamped = outcome === "valid" && timeStamp?.outcome === "valid";
     const list = (key, texts) => [make("h3", { text: message(key) }), make("ul", {}, ...texts.filter(Boolean).map((text) => make("li", { text })))];
     return [
-        make("p", { class: "report-verdict" }, trustMark(archive)),
-        ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time) })]),
-        ...list("report.shows-not", [limits, capture && item.kind === "collection" && message("trust.member"),
+        ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time), part: trust.code })]),
+        ...list("report.shows-not", [limits, capture && item.kind === "collection" && message("report.member"),
             capture && message("report.clock-limit"), message("trust.servers")]),
     ];
 }
@@ -212,10 +224,10 @@ function meaningParts({ item, archive, capture }) {
 function repeatParts(data) {
     return [
         make("p", { text: message("report.repeat-how") }),
+        make("p", { class: "quiet", text: message("report.script") }),
         ...reportCommands(data).flatMap(({ title, lines, expected }) => [
             make("h3", { text: title }), make("pre", { tabindex: "0", dir: "ltr", "data-expected": expected }, make("code", { text: lines.join("\n") })),
             expected && make("p", { class: "quiet" }, `${message("report.expected")} `, code(expected))]),
-        make("p", { class: "quiet", text: message("report.script") }),
     ];
 }
 

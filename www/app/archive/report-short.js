@@ -14,8 +14,10 @@ const urlsMax = 20;
  */
 export function shortResult(archive) {
     const { code, signer } = trustOf(archive);
-    const time = archive.verificationReport?.signature?.timeStamp?.time;
-    return messageParts(`report.short.${code}`, { signer: foreign(signer), time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
+    const signature = archive.verificationReport?.signature;
+    const time = signature?.timeStamp?.time;
+    return messageParts(`report.short.${code}`, { signer: foreign(signer || signature?.signer?.certified), named: signature?.signer?.certified ? "yes" : "no",
+        time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
 }
 
 /**
@@ -23,7 +25,9 @@ export function shortResult(archive) {
  * @returns {HTMLElement[]} the issues that change what is seen or whether it's true, with the URLs that they're about
  */
 export function affectedParts({ findings = [] }) {
-    const issues = issuesOf(findings).filter(({ effect, severity }) => effect !== "tools" && severity === "error");
+    // The section on the signature says why one is invalid.
+    const issues = issuesOf(findings.filter(({ code }) => !code.startsWith("signature-")))
+        .filter(({ effect, severity }) => effect !== "tools" && severity === "error");
     return issues.flatMap(({ title, urls, urlCount }) => {
         const more = urlCount - Math.min(urls.length, urlsMax);
         return [make("h3", { dir: "auto", text: title }), urls.length > 0 && make("ul", {},
