@@ -48,10 +48,12 @@ def test_overview_sums_up_the_archive(shared_host_with_sample, page):
         [f"{host} {count}" for host, count in hosts.most_common()])
     months = Counter(capture["time"][:7] for capture in CAPTURES)
     bars = page.get_by_role("list", name="Captures by month").get_by_role("link")
-    texts = [f"May 2024: {months['2024-05']} captures", f"November 2024: {months['2024-11']} captures"]
+    names = ["May", "June", "July", "August", "September", "October", "November"]
+    texts = [f"{name} 2024: {months[f'2024-{number:02}']} captures" for number, name in enumerate(names, 5)]
     expect_names(bars, texts)
+    expect(bars.first).to_have_text("May2024")
     page.get_by_text("As a list").click()
-    expect(page.locator(".as-list li")).to_have_text(texts)
+    expect(page.locator(".as-list li")).to_have_text([text for text in texts if ": 0 " not in text])
     page.get_by_role("region", name="Sites").get_by_role("link", name="media.fieldguide.example").click()
     expect(page.locator(".urls tbody tr")).to_have_count(hosts["media.fieldguide.example"])
     page.go_back()
@@ -220,7 +222,7 @@ def bar(page, name):
 
 def test_timeline_leads_from_years_to_captures(years, page):
     open_page(years, page, "years", "timeline")
-    expect_names(page.get_by_role("list", name="Years").get_by_role("link"), ["2019: 1 capture", "2021: 5 captures", "2022: 1 capture"])
+    expect_names(page.get_by_role("list", name="Years").get_by_role("link"), ["2019: 1 capture", "2020: 0 captures", "2021: 5 captures", "2022: 1 capture"])
     bar(page, "2021: 5 captures").click()
     expect(page.get_by_role("heading", name="Months of 2021")).to_be_visible()
     bar(page, "March 2021: 3 captures").click()

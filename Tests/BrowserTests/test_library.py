@@ -262,7 +262,7 @@ def serve_many(page, total, fail=None):
     counts = [{"value": MARKUP, "count": total}]
     page.route("**/api/facets*", lambda route: route.fulfill(json={
         "total": total, "bytes": 1, "freeBytes": 1, "tags": counts, "sites": counts, "years": [], "library":
-        {"archives": total, "collections": 0, "bytes": 1}, "states": {"issues": 1, "unavailable": 0, "unverified": 0}}))
+        {"archives": total, "collections": 0, "bytes": 1}, "states": {"issues": 1}}))
 
 
 @pytest.mark.parametrize("total", [2_000, 10_000])

@@ -160,8 +160,8 @@ TABLES = {
     ],
     ("core/routes", "libraryURL"): [
         ({"tag": ["a & b", "c"]}, "/#tag=a%20%26%20b&tag=c"), ({}, "/#"),
-        ({"q": "x", "state": "issues,unverified", "sort": "-size", "as": "list", "year": ""},
-         "/#q=x&state=issues%2Cunverified&sort=-size&as=list"),
+        ({"q": "x", "state": "issues,damaged", "sort": "-size", "as": "list", "year": ""},
+         "/#q=x&state=issues%2Cdamaged&sort=-size&as=list"),
     ],
     ("replay/setup-texts", "stepText"): [
         ("engine", "Starting the replay engine…"), ("file", 12.4, "Checking the file… 12 %"),

@@ -161,11 +161,13 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package let verification: VerificationReport?
     /// Whether the archive contains a picture of itself, as far as it was read.
     package var hasThumbnail = false
+    /// The URL of the page of which that picture is a screenshot.
+    package var picturedPage: String?
     /// The files from which this one was made, by its own description.
     package var sources: [ArchiveSource] = []
 
     private enum CodingKeys: String, CodingKey {
-        case findings, collections, text, thumbnail, sources
+        case findings, collections, text, thumbnail, picturedPage, sources
         case verification = "verificationReport"
     }
 
@@ -177,6 +179,7 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(text, forKey: .text)
         try container.encodeIfPresent(verification, forKey: .verification)
         if hasThumbnail { try container.encode(archive.thumbnailPath, forKey: .thumbnail) }
+        try container.encodeIfPresent(picturedPage, forKey: .picturedPage)
         if !sources.isEmpty { try container.encode(sources, forKey: .sources) }
     }
 }

@@ -2,12 +2,13 @@ import GRDB
 import WebArchive
 
 extension Catalog {
-    /// Saves the sites of an archive, those with the most captures.
+    /// Saves the sites of an archive, those with the most captures, and the years with captures.
     func setSites(_ counts: IndexCounts, key: String) throws {
         let siteCount = counts.sites.count + counts.otherSites.sites
+        let years = try JSONText.text(Set(counts.months.compactMap { Int($0.month.prefix(4)) }).sorted())
         try writing { database in
             try database.execute(
-                sql: "UPDATE archive SET siteCount = ? WHERE key = ?", arguments: [siteCount, key])
+                sql: "UPDATE archive SET siteCount = ?, years = ? WHERE key = ?", arguments: [siteCount, years, key])
             guard database.changesCount == 1 else { return }
             try database.execute(sql: "DELETE FROM archiveSite WHERE archiveKey = ?", arguments: [key])
             for site in counts.sites.prefix(Self.sitesMax) {

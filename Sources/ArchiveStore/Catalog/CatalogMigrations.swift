@@ -91,6 +91,10 @@ enum CatalogMigrations {
             try $0.execute(
                 sql: "ALTER TABLE archive ADD COLUMN knownState TEXT; UPDATE archive SET verification = NULL")
         }
+        migrator.registerMigration("23 years of captures") {
+            // A JSON array of the years with captures; NULL until they were counted, as `siteCount`.
+            try $0.execute(sql: "ALTER TABLE archive ADD COLUMN years TEXT; UPDATE archive SET siteCount = NULL")
+        }
         return migrator
     }
 

@@ -20,7 +20,7 @@ package struct Library: Sendable {
         _ filter: LibraryFilter, sortedBy order: LibraryOrder, offset: Int, limit: Int
     ) throws -> Part {
         let condition = LibraryCondition(
-            filter, unavailable: try filter.states.contains(.unavailable) ? unavailable() : "[]")
+            filter, unavailable: try filter.states.subtracting([.issues]).isEmpty ? "[]" : unavailable())
         let found = try catalog.reading { database in
             let keys = try KeyRow.fetchAll(
                 database, sql: Self.keysSQL(condition, order),

@@ -26,8 +26,9 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
     package let tags: [Count]
     /// The sites that the most archives have.
     package let sites: [Count]
-    /// The years that archives were captured in, latest first.
+    /// The years that archives have captures of, latest first.
     package let years: [Count]
+    /// The states that archives have, by their names.
     package let states: [String: Int]
     package let library: Whole
 
@@ -35,14 +36,6 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
         let total: Int
         let bytes: Int64
         let issues: Int
-        let unavailable: Int
-        let unverified: Int
-    }
-
-    private struct Years: Decodable, FetchableRecord {
-        let first: Int
-        let last: Int
-        let count: Int
     }
 
     init(
@@ -51,17 +44,20 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
         self.freeBytes = freeBytes
         // The archives that match are chosen once. Without a condition, they are all.
         let (listed, list) = try Self.chosen(by: condition, database)
-        let states = LibraryFilter.State.allCases.map {
-            "count(CASE WHEN \(LibraryCondition.condition($0)) THEN 1 END) AS \($0.rawValue)"
-        }.joined(separator: ", ")
         let sums = try Sums.fetchOne(
             database,
-            sql: "SELECT count(*) AS total, coalesce(sum(size), 0) AS bytes, \(states) FROM archive WHERE \(listed)",
-            arguments: [unavailable] + list)
+            sql: """
+                SELECT count(*) AS total, coalesce(sum(size), 0) AS bytes,
+                    count(CASE WHEN \(LibraryCondition.hasIssues) THEN 1 END) AS issues FROM archive WHERE \(listed)
+                """, arguments: list)
         (total, bytes) = (sums?.total ?? 0, sums?.bytes ?? 0)
-        self.states = [
-            "issues": sums?.issues ?? 0, "unavailable": sums?.unavailable ?? 0, "unverified": sums?.unverified ?? 0,
-        ]
+        let results = try Count.fetchAll(
+            database,
+            sql: """
+                SELECT \(LibraryCondition.result) AS value, count(*) AS count FROM archive WHERE \(listed) GROUP BY value
+                """, arguments: [unavailable] + list)
+        states = Dictionary(uniqueKeysWithValues: results.map { ($0.value, $0.count) })
+            .merging(sums.map { $0.issues > 0 ? ["issues": $0.issues] : [:] } ?? [:]) { $1 }
         tags = try Count.fetchAll(
             database,
             sql: """
@@ -75,15 +71,13 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
                 WHERE \(condition.isForAll ? "TRUE" : "archiveKey IN (SELECT key FROM archive WHERE \(listed))")
                 GROUP BY host ORDER BY count DESC, host LIMIT \(Self.sitesMax)
                 """, arguments: list)
-        let years = try Years.fetchAll(
+        years = try Count.fetchAll(
             database,
             sql: """
-                SELECT CAST(substr(firstCapture, 1, 4) AS INTEGER) AS first,
-                    CAST(substr(lastCapture, 1, 4) AS INTEGER) AS last, count(*) AS count
-                FROM archive WHERE \(listed) AND firstCapture IS NOT NULL AND lastCapture IS NOT NULL
-                GROUP BY first, last
+                SELECT printf('%04d', year.value) AS value, count(*) AS count
+                FROM archive, json_each(\(LibraryCondition.years)) AS year WHERE \(listed) AND year.value > 0
+                GROUP BY year.value ORDER BY year.value DESC LIMIT \(Self.yearsMax)
                 """, arguments: list)
-        self.years = Self.counts(of: years)
         let whole = try Whole.fetchOne(
             database,
             sql: """
@@ -102,22 +96,6 @@ package struct LibraryFacets: Sendable, Hashable, Encodable {
             database, sql: "SELECT rowid FROM archive WHERE \(condition.sql)", arguments: condition.arguments)
         let list = "[\(numbers.map(String.init).joined(separator: ","))]"
         return ("archive.rowid IN (SELECT value FROM json_each(?))", [list])
-    }
-
-    /// Counts the archives of each year. Of files that name impossible years, the latest years are listed.
-    private static func counts(of ranges: [Years]) -> [Count] {
-        var changes = [Int](repeating: 0, count: 10_001)
-        for range in ranges where (0...9999).contains(range.first) && (range.first...9999).contains(range.last) {
-            changes[range.first] += range.count
-            changes[range.last + 1] -= range.count
-        }
-        var archives = 0
-        var counts: [Count] = []
-        for (year, change) in changes.enumerated() {
-            archives += change
-            if archives > 0 { counts.append(Count(value: String(year), count: archives)) }
-        }
-        return counts.reversed().prefix(yearsMax).map { $0 }
     }
 
     /// The maximum numbers of values that are listed.

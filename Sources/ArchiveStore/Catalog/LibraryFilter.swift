@@ -1,13 +1,33 @@
+package import WebArchive
+
 /// Selects archives of the library. An archive must meet all conditions.
 package struct LibraryFilter: Sendable, Hashable {
     /// A condition that people look for.
-    package enum State: String, Sendable, Hashable, CaseIterable {
+    package enum State: Sendable, Hashable, CaseIterable {
         /// There are errors or warnings.
         case issues
         /// The file is linked, and can't be found or has changed.
         case unavailable
-        /// The file was never verified.
-        case unverified
+        /// The file is there, and this is what its last verification found.
+        case result(VerificationCode)
+
+        package static let allCases: [State] =
+            [.issues, .unavailable] + VerificationCode.allCases.filter { $0 != .changed }.map { .result($0) }
+
+        /// `issues`, `unavailable`, or the code of a result.
+        package var name: String {
+            switch self {
+            case .issues: "issues"
+            case .unavailable: "unavailable"
+            case .result(let code): code.rawValue
+            }
+        }
+
+        /// Finds a state by its name; `nil` for anything else.
+        package init?(name: some StringProtocol) {
+            guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
+            self = state
+        }
     }
 
     /// Words that must each be in title, tags, notes, original name, id, or the name of a site.
@@ -16,7 +36,7 @@ package struct LibraryFilter: Sendable, Hashable {
     package var tags: [String] = []
     /// A host that the archive must have captures of, as in index keys.
     package var site: String?
-    /// A year between the archive's first and last capture, including theirs.
+    /// A year in which the archive has captures. Until these were counted: that of its first or its last capture.
     package var year: Int?
     /// States of which the archive must have one; empty for any archive.
     package var states: Set<State> = []
@@ -29,6 +49,8 @@ package struct LibraryOrder: Sendable, Hashable {
     /// What archives are sorted by.
     package enum Key: String, Sendable, Hashable, CaseIterable {
         case added, title, size, captured, pages
+        /// What verifications found, in the order of `VerificationCode.byTrust`.
+        case trust
     }
 
     package let key: Key

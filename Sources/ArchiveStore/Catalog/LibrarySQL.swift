@@ -1,4 +1,5 @@
 import GRDB
+import WebArchive
 
 /// A `LibraryFilter` as a condition on the table `archive`.
 struct LibraryCondition {
@@ -17,25 +18,29 @@ struct LibraryCondition {
             add("EXISTS (SELECT 1 FROM archiveSite WHERE archiveKey = archive.key AND host = ?)", [site])
         }
         if let year = filter.year {
-            add(
-                "? BETWEEN CAST(substr(firstCapture, 1, 4) AS INTEGER) AND CAST(substr(lastCapture, 1, 4) AS INTEGER)",
-                [year])
+            add("EXISTS (SELECT 1 FROM json_each(\(Self.years)) WHERE value = ?)", [year])
         }
         guard !filter.states.isEmpty else { return }
-        let states = LibraryFilter.State.allCases.filter(filter.states.contains)
-        add(
-            states.map(Self.condition).joined(separator: " OR "),
-            states.contains(.unavailable) ? [unavailable] : [])
+        let results = filter.states.subtracting([.issues]).map { "'\($0.name)'" }.joined(separator: ", ")
+        let conditions =
+            (filter.states.contains(.issues) ? [Self.hasIssues] : []) + ["\(Self.result) IN (\(results))"]
+        add(conditions.joined(separator: " OR "), [unavailable])
     }
 
-    /// The condition for a state. That for `unavailable` has an argument.
-    static func condition(_ state: LibraryFilter.State) -> String {
-        switch state {
-        case .issues: "json_extract(findings, '$.error') + json_extract(findings, '$.warning') > 0"
-        case .unavailable: "archive.key IN (SELECT value FROM json_each(?))"
-        case .unverified: "verification IS NULL"
-        }
-    }
+    /// Whether there are errors or warnings.
+    static let hasIssues = "json_extract(findings, '$.error') + json_extract(findings, '$.warning') > 0"
+    /// A JSON array of the years with captures. Until these were counted: the years of the first and the last one.
+    static let years = """
+        CASE WHEN years IS NOT NULL THEN years
+            WHEN substr(firstCapture, 1, 4) = substr(lastCapture, 1, 4) THEN json_array(\(year(of: "firstCapture")))
+            ELSE json_array(\(year(of: "firstCapture")), \(year(of: "lastCapture"))) END
+        """
+    private static func year(of column: String) -> String { "CAST(substr(\(column), 1, 4) AS INTEGER)" }
+
+    /// The code of the last verification.
+    static let code = "coalesce(json_extract(verification, '$.code'), '\(VerificationCode.notVerified.rawValue)')"
+    /// The name of the state: that of the last verification, or `unavailable` for the keys in the argument, a JSON array.
+    static let result = "CASE WHEN archive.key IN (SELECT value FROM json_each(?)) THEN 'unavailable' ELSE \(code) END"
 
     private mutating func add(_ condition: String, _ values: StatementArguments) {
         isForAll = false
@@ -73,6 +78,9 @@ extension LibraryOrder {
             case .title: "swiftLowercaseString(title)"
             case .size: "size"
             case .captured: "lastCapture"
+            case .trust:
+                "CASE \(LibraryCondition.code) "
+                    + VerificationCode.byTrust.enumerated().map { "WHEN '\($1.rawValue)' THEN \($0) " }.joined() + "END"
             case .pages: "CASE WHEN pageCount > 0 THEN pageCount ELSE detectedPageCount END"
             }
         return isDescending ? "\(value) DESC, id DESC" : "\(value), id"

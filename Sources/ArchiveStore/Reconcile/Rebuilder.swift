@@ -105,8 +105,8 @@ extension Catalog {
         UPDATE fresh.archive SET isExamined = 1 WHERE key IN (SELECT key FROM kept);
         INSERT INTO fresh.page SELECT * FROM main.page WHERE archiveKey IN (SELECT key FROM kept);
         INSERT INTO fresh.finding SELECT * FROM main.finding WHERE archiveKey IN (SELECT key FROM kept);
-        UPDATE fresh.archive SET (siteCount, thumbnail) = (
-            SELECT siteCount, thumbnail FROM main.archive AS old WHERE old.key = archive.key)
+        UPDATE fresh.archive SET (siteCount, thumbnail, years) = (
+            SELECT siteCount, thumbnail, years FROM main.archive AS old WHERE old.key = archive.key)
             WHERE key IN (SELECT key FROM kept);
         DELETE FROM fresh.archiveSite WHERE archiveKey IN (SELECT key FROM kept);
         INSERT INTO fresh.archiveSite SELECT * FROM main.archiveSite WHERE archiveKey IN (SELECT key FROM kept);

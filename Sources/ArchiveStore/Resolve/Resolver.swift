@@ -98,7 +98,7 @@ package struct Resolver: Sendable {
             collections: try store.collections.collections(of: archive.id).map(\.id),
             text: try store.searcher.indexedText(of: archive), verification: verification(of: archive),
             sources: sources)
-        details.hasThumbnail = try store.catalog.thumbnail(key: archive.key).map { !$0.isEmpty } ?? false
+        (details.hasThumbnail, details.picturedPage) = try store.thumbnails.known(of: archive)
         return details
     }
 

@@ -46,8 +46,8 @@ extension LibraryFilter {
             self.year = year
         }
         for name in query["state"]?.split(separator: ",") ?? [] {
-            guard let state = State(rawValue: String(name)) else {
-                let known = State.allCases.map(\.rawValue).joined(separator: ", ")
+            guard let state = State(name: name) else {
+                let known = State.allCases.map(\.name).joined(separator: ", ")
                 throw LibraryParameters.problem("state", "must be from \(known)", name)
             }
             states.insert(state)

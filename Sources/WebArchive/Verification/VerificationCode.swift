@@ -90,6 +90,31 @@ extension VerificationCode {
         }
     }
 
+    /// All codes in the order of trust, the best result first. What wasn't verified isn't known to be bad.
+    package static let byTrust: [VerificationCode] = [
+        .signed, .signedAnonymously, .hashesAgree, .notVerified, .partly, .uncovered, .signerNotProven, .recordsDiffer,
+        .suspicious, .unreplayable, .invalidSignature, .damaged, .changed,
+    ]
+
+    /// A word or two, for narrow lists.
+    package var shortWords: String {
+        switch self {
+        case .signed: "signed"
+        case .signedAnonymously: "unknown key"
+        case .hashesAgree: "hashes agree"
+        case .partly: "partly"
+        case .uncovered: "uncovered"
+        case .signerNotProven: "not proven"
+        case .recordsDiffer: "differs"
+        case .suspicious: "suspicious"
+        case .unreplayable: "incomplete"
+        case .invalidSignature: "invalid"
+        case .damaged: "damaged"
+        case .changed: "changed"
+        case .notVerified: "not verified"
+        }
+    }
+
     /// The text for a person.
     ///
     /// - Parameter signer: The domain that signed.

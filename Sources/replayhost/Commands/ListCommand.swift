@@ -14,16 +14,16 @@ struct ListCommand: ParsableCommand {
               replayhost list --sort size
             """)
 
-    @Option(name: .long, help: "Sort by date added, title, size, last capture, number of pages, or verification.")
+    @Option(name: .long, help: "Sort by date added, title, size, last capture, number of pages, or trust.")
     var sort = Order.added
 
     @Option(
         name: .long, help: ArgumentHelp("Only archives with this tag (repeatable).", valueName: "tag"))
     var tag: [String] = []
 
-    /// Newest, largest or latest first; titles in alphabetical order. Verification: the worst results first.
+    /// Newest, largest or latest first; titles in alphabetical order. Trust: the worst results of verifications first.
     enum Order: String, ExpressibleByArgument, CaseIterable {
-        case added, title, size, captured, pages, verified
+        case added, title, size, captured, pages, trust
 
         /// The column with the sorted values, which is always shown.
         fileprivate var column: String { rawValue.uppercased() }
@@ -36,7 +36,7 @@ struct ListCommand: ParsableCommand {
             case .size: one.size > other.size
             case .captured: (one.lastCapture ?? "") > (other.lastCapture ?? "")
             case .pages: one.pageCount > other.pageCount
-            case .verified: ListCommand.urgency(of: listed) < ListCommand.urgency(of: otherListed)
+            case .trust: ListCommand.trust(listed) > ListCommand.trust(otherListed)
             }
         }
     }
@@ -54,8 +54,8 @@ struct ListCommand: ParsableCommand {
 
     private func table(of archives: [ListedArchive], _ shortIDs: ShortIDs?) -> Table {
         var table = Table(
-            ["TITLE", "ID", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "ADDED", "VERIFIED", "ISSUES"],
-            hideable: ["CAPTURES", "CAPTURED", "ADDED", "VERIFIED", "PAGES", "SIZE"].filter { $0 != sort.column },
+            ["TITLE", "ID", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "ADDED", "TRUST", "ISSUES"],
+            hideable: ["CAPTURES", "CAPTURED", "ADDED", "PAGES", "SIZE"].filter { $0 != sort.column },
             truncatable: ["TITLE"])
         for listed in archives {
             let archive = listed.archive
@@ -67,36 +67,25 @@ struct ListCommand: ParsableCommand {
             ]
             let short: [String: String?] = [
                 "ID": shortIDs?[archive.id], "CAPTURED": Self.span(archive, precision: 4),
-                "ISSUES": Self.states(listed).first,
+                "TRUST": Self.code(of: listed)?.shortWords, "ISSUES": Self.states(listed).first,
             ]
             table.add(row, short: short.compactMapValues { $0 })
         }
         return table
     }
 
-    /// The result of the last verification.
-    private static func verification(_ listed: ListedArchive) -> String {
-        let code = listed.archive.verificationCode(listed.availability)
-        return code.map { Terminal.title($0.words(signer: listed.archive.verified?.signer)) } ?? "Unavailable"
+    /// The result of the last verification; `nil` for a file that isn't there.
+    private static func code(of listed: ListedArchive) -> VerificationCode? {
+        listed.archive.verificationCode(listed.availability)
     }
 
-    /// The worst first. Archives that weren't verified come before those in which all hashes agree.
-    fileprivate static func urgency(of listed: ListedArchive) -> Int {
-        switch listed.archive.verificationCode(listed.availability) {
-        case .changed: 0
-        case .damaged: 1
-        case .invalidSignature: 2
-        case .unreplayable: 3
-        case .suspicious: 4
-        case .recordsDiffer: 5
-        case .signerNotProven: 6
-        case .uncovered: 7
-        case .partly: 8
-        case .notVerified, nil: 9
-        case .hashesAgree: 10
-        case .signedAnonymously: 11
-        case .signed: 12
-        }
+    private static func verification(_ listed: ListedArchive) -> String {
+        code(of: listed).map { Terminal.title($0.words(signer: listed.archive.verified?.signer)) } ?? "Unavailable"
+    }
+
+    /// The place in the order of trust. What isn't there is like what wasn't verified.
+    fileprivate static func trust(_ listed: ListedArchive) -> Int {
+        VerificationCode.byTrust.firstIndex(of: code(of: listed) ?? .notVerified) ?? 0
     }
 
     private func reasonForNone(in store: ArchiveStore?) throws -> String {

@@ -39,8 +39,8 @@ struct ThumbnailTests {
         record("urn:view:\(page)", Self.png(name, size: size))
     }
 
-    private func archive(_ test: TestStore, _ records: [Record]) throws -> Archive {
-        var archive = RecordedArchive([Record(Self.page, "<p>text")] + records)
+    private func archive(_ test: TestStore, _ records: [Record], html: String = "<p>text") throws -> Archive {
+        var archive = RecordedArchive([Record(Self.page, html)] + records)
         archive.pages = ["{\"url\":\"\(Self.page)\",\"ts\":\"2024-01-02T03:04:05Z\"}"]
         return try test.store.importFile(at: test.folder.write(archive.bytes(), to: "a.wacz")).archive
     }
@@ -71,6 +71,44 @@ struct ThumbnailTests {
         #expect(try found([view(), view("else", of: "http://0.example/")]) == "view")
         #expect(try found([view("else", of: "http://0.example/")]) == nil)
         #expect(try found([]) == nil)
+    }
+
+    /// Without a picture of the crawler. It's found by the job that indexes the archive.
+    @Test func largestImageOfMainPageIsFound() throws {
+        let html = """
+            <link rel=icon href=/icon.png><img src=small.png><img srcset="http://a.example/large.png 2x"><a href=linked.png>
+            <img src=line.png><img src=dot.png><img src=false.png><img src=huge.png>
+            """
+        func image(_ name: String, _ width: UInt32, _ height: UInt32) -> Record {
+            Record("http://a.example/\(name).png").with {
+                $0.head = "HTTP/1.1 200 OK\r\nContent-Type: image/png"
+                ($0.body, $0.index) = (Self.png(name, width: width, height: height), "\"mime\":\"image/png\"")
+            }
+        }
+        let images = [
+            image("icon", 64, 64), image("small", 80, 60), image("large", 320, 200), image("linked", 4000, 3000),
+            image("line", 2000, 40), image("dot", 1, 1), image("huge", 8_001, 5_000),
+            image("false", 900, 900).with { $0.body = Array("<svg><script>1</script></svg>".utf8) },
+        ]
+        #expect(try pictured(html, images)?.name == "large")
+        #expect(try pictured(html, images.filter { !$0.url.hasSuffix("large.png") })?.name == "small")
+        #expect(try pictured(html, [images[0]])?.name == "icon")
+        #expect(try pictured(html, [images[0]])?.page == nil, "no screenshot")
+        #expect(try pictured(html, [images[4], images[5], images[6], images[7]]) == nil)
+        #expect(try pictured(html, images + [view()])?.name == "view")
+        #expect(try pictured(html, images + [view()])?.page == Self.page)
+        #expect(try pictured("<base href=//b.example/>" + html, [images[1]]) == nil)
+    }
+
+    /// Returns the picture of an archive that was indexed, and of which page it's a screenshot.
+    private func pictured(_ html: String, _ images: [Record]) throws -> (name: String, page: String?)? {
+        let test = try TestStore()
+        let archive = try archive(test, images, html: html)
+        try test.store.jobs.queueTexts()
+        #expect(try JobRunner(test.store, kinds: [.text]).runNext(stop: { nil })?.state == .done)
+        guard let thumbnail = try test.store.thumbnails.thumbnail(of: archive) else { return nil }
+        let page = try test.store.thumbnails.known(of: archive).page
+        return (String(decoding: thumbnail.bytes.dropFirst(24).prefix { $0 != 0 }, as: UTF8.self), page)
     }
 
     /// Scoop's record is a response, and isn't of a page.

@@ -79,7 +79,7 @@ struct LibraryRouteTests {
             #expect(tags.map { "\($0["value"] ?? "") \($0["count"] ?? "")" } == ["t 1", "t1 1"])
             #expect((facets["sites"] as? [[String: Any]])?.first?["value"] as? String == "example.org")
             #expect((facets["library"] as? [String: Any])?["archives"] as? Int == 3)
-            #expect(Set((facets["states"] as? [String: Any] ?? [:]).keys) == ["issues", "unavailable", "unverified"])
+            #expect(Set((facets["states"] as? [String: Any] ?? [:]).keys) == ["issues", "not-verified"])
         }
     }
 

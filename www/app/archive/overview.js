@@ -13,12 +13,12 @@ import { message } from "../core/i18n.js";
 import { mainURL, tabURL } from "../core/routes.js";
 import { breakable, plainLines, plainURL } from "../core/text.js";
 import { timeOf } from "../core/times.js";
-import { periodText, shortPeriodText, spanOf } from "./periods.js";
+import { periodText, shortPeriodText, spanOf, withGaps } from "./periods.js";
 import { typeName } from "./type-names.js";
 
 const slowMilliseconds = 150;
 const sitesShown = 8;
-const barsMax = 14;
+const [monthsMax, yearsMax] = [24, 30];
 
 /**
  * @param {import("./archive-page.js").Context} context
@@ -107,15 +107,16 @@ const urlsOf = (host) => host.endsWith(":") ? { q: `${host}*`, match: "pattern" 
 
 function months(item, { months: all }) {
     const byMonth = all.map(({ month, captures }) => ({ period: month.replace("-", ""), captures }));
-    const isShort = byMonth.length <= barsMax;
-    const periods = isShort ? byMonth : yearsOf(byMonth);
-    const entries = periods.map(({ period, captures }) => ({
+    const everyMonth = withGaps(byMonth, monthsMax);
+    const periods = everyMonth ?? withGaps(yearsOf(byMonth), yearsMax) ?? yearsOf(byMonth);
+    const entries = periods.map(({ period, captures }, index) => ({
         short: shortPeriodText(period),
+        year: everyMonth && (index === 0 || period.endsWith("01")) ? period.slice(0, 4) : "",
         text: message("chart.bar", { period: periodText(period), n: captures }),
         count: captures,
         href: tabURL(item, "timeline", spanOf(period)),
     }));
-    const title = message(isShort ? "overview.months" : "overview.years");
+    const title = message(everyMonth ? "overview.months" : "overview.years");
     return make("section", { "aria-labelledby": "months-title" }, make("h3", { id: "months-title", text: title }),
         barChart(title, entries), listOfBars(entries));
 }

@@ -38,6 +38,22 @@ export const periodText = (period) => longForms[period.length].format(dateOf(per
 export const shortPeriodText = (period) => shortForms[period.length].format(dateOf(period));
 
 /**
+ * @param {{period: string, captures: number}[]} counted periods of one length, in order
+ * @param {number} most
+ * @returns {{period: string, captures: number}[]|null} these, and those between them, which have no captures; `null` if there
+ *   are more than `most`
+ */
+export function withGaps(counted, most) {
+    const captures = new Map(counted.map((one) => [one.period, one.captures]));
+    const all = [];
+    for (let { period } = counted[0]; period <= counted.at(-1).period; period = laterPeriod(period)) {
+        if (all.length === most) return null;
+        all.push({ period, captures: captures.get(period) ?? 0 });
+    }
+    return all;
+}
+
+/**
  * @param {string} month
  * @returns {string[]} its days
  */

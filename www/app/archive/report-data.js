@@ -33,14 +33,14 @@ export async function reportData(item, { page, ts = "" }) {
     if (!capture) return null;
     const archive = single ?? await api.details({ kind: "archive", id: capture.archive });
     if (!isAsVerified(archive)) return { item: now, archive, version };
-    const [isPictured, found] = await Promise.all([isMainPage(archive, capture), recordOf(archive, capture)]);
+    const [isPictured, found] = await Promise.all([isPictureOf(archive, capture), recordOf(archive, capture)]);
     return { item: now, archive, capture, isPictured, version, ...found };
 }
 
-/** Whether the archive's main page, which its picture shows, is this capture and not another one of its URL. */
-async function isMainPage(archive, { url, timestamp }) {
+/** Whether the archive's picture shows this capture, and not another one of its URL. */
+async function isPictureOf(archive, { url, timestamp }) {
     const main = archive.mainPage;
-    if (!archive.thumbnail || main?.url !== url) return false;
+    if (archive.picturedPage !== url || main?.url !== url) return false;
     const { closest } = await api.captures(archive, url, { closest: main.timestamp ?? "", limit: 1 });
     return closest?.timestamp === timestamp;
 }

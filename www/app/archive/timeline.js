@@ -9,8 +9,10 @@ import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { createDays } from "./days.js";
 import { yearsOf } from "./overview.js";
-import { endsOf, isIn, monthsOf, periodText, readSpan, shortPeriodText, spanOf } from "./periods.js";
+import { endsOf, isIn, monthsOf, periodText, readSpan, shortPeriodText, spanOf, withGaps } from "./periods.js";
 import { spanText } from "./span-text.js";
+
+const yearsMax = 30;
 
 /**
  * @param {import("./archive-page.js").Context} context
@@ -61,7 +63,7 @@ export function createTab({ item, counts }) {
     function draw() {
         const span = readSpan(filter);
         const year = (span?.after ?? months.at(-1).period).slice(0, 4);
-        const years = yearsOf(months);
+        const years = withGaps(yearsOf(months), yearsMax) ?? yearsOf(months);
         const focus = document.activeElement?.closest(".bars a")?.dataset.period;
         const byMonth = new Map(months.map(({ period, captures }) => [period, captures]));
         const monthRow = monthsOf(year).map((period) => ({ period, captures: byMonth.get(period) ?? 0 }));

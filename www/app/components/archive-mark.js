@@ -3,6 +3,7 @@ import { hostOf } from "../core/hosts.js";
 import { make, plain } from "../core/dom.js";
 
 const hues = 12;
+const iconMax = 130;
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
@@ -16,8 +17,15 @@ export function archiveMark(item, size = "") {
         place.replaceChildren(letterOf(item));
     };
     if (!/^\/api\/archives\/[a-z0-9-]+\/thumbnail(\?|$)/.test(item.thumbnail ?? "")) showLetter();
-    else place.append(make("img", { src: item.thumbnail, alt: "", loading: "lazy", decoding: "async", on: { error: showLetter } }));
+    else place.append(make("img", { src: item.thumbnail, alt: "", loading: "lazy", decoding: "async", on: { error: showLetter, load: showIcon } }));
     return place;
+
+    /** A small picture isn't made larger, but stands on the archive's colour. */
+    function showIcon({ target }) {
+        if (target.naturalWidth >= iconMax || target.naturalHeight >= iconMax) return;
+        place.classList.add("with-icon");
+        place.style.setProperty("--hue", hueOf(item.id));
+    }
 }
 
 /** Digits would look like a number of something, so an IP address has no letter. */

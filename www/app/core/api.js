@@ -20,7 +20,7 @@ export * from "./library-api.js";
  * @typedef {{kind: "archive", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number, pagesDetected?: boolean,
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
- *   mainPage?: {url: string, timestamp?: string}, thumbnail?: string, findings?: Finding[],
+ *   mainPage?: {url: string, timestamp?: string}, thumbnail?: string, picturedPage?: string, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: Code, verificationSummary?: Summary,
  *   verificationReport?: Report,
  *   sources?: {title?: string, path?: string, sha256?: string, archive?: string}[],
@@ -61,7 +61,7 @@ export * from "./library-api.js";
  *   bytesDone: number, bytesTotal: number}} KindSummary `done`: since there was last nothing to do
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
  * @typedef {{total: number, bytes: number, freeBytes?: number, tags: FacetCount[], sites: FacetCount[], years: FacetCount[],
- *   states: {issues: number, unavailable: number, unverified: number},
+ *   states: Record<string, number>,
  *   library: {archives: number, collections: number, bytes: number}}} Facets of the archives that a filter leaves
  */
 

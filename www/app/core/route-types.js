@@ -2,7 +2,7 @@
  * The URLs of the app, all with the path `/`. What is shown is in the fragment, so that no search or visited URL reaches a log.
  *
  *     /                                              the library
- *     /#q=WORDS&tag=TAG&site=HOST&year=2024&state=issues,unverified&sort=title&as=list
+ *     /#q=WORDS&tag=TAG&site=HOST&year=2024&state=issues,damaged&sort=title&as=list
  *                                                    the library, filtered and sorted, as cards or as a list
  *     /#search=WORDS&in=ID&site=HOST&type=pdf        search results; also collection, lang, after and before
  *     /#activity, /#settings

@@ -5,7 +5,7 @@ import { plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { libraryURL } from "../core/routes.js";
 import { siteName } from "../core/site-name.js";
-import { states } from "./filters.js";
+import { stateName, states } from "./filters.js";
 
 /**
  * Returns the groups of links that narrow the list. Values that are chosen already aren't among them.
@@ -19,7 +19,7 @@ export function facetGroups(filter, facets) {
     return [
         group("library.state", states.filter((state) => facets.states[state] > 0 && !chosenStates.includes(state))
             .map((state) => ({ value: state, count: facets.states[state] })),
-        (state) => message(`library.state-${state}`), (state) => ({ state: [...chosenStates, state].join(",") })),
+        stateName, (state) => ({ state: [...chosenStates, state].join(",") })),
         group("library.tags", facets.tags.filter(({ value }) => !filter.tag.includes(value)), (tag) => plain(tag, 60),
             (tag) => ({ tag: [...filter.tag, tag] })),
         group("library.sites", facets.sites.filter(({ value }) => value !== filter.site), siteName, (site) => ({ site })),

@@ -5,8 +5,18 @@ import { message } from "../core/i18n.js";
 import { libraryURL } from "../core/routes.js";
 import { siteName } from "../core/site-name.js";
 
-/** The states of archives that the library can be narrowed to. */
-export const states = ["issues", "unavailable", "unverified"];
+/** The states of archives that the library can be narrowed to: two, and what verifications found, the worst first. */
+export const states = ["issues", "unavailable", "damaged", "invalid-signature", "unreplayable", "suspicious", "records-differ", "signer-not-proven",
+    "uncovered", "partly", "not-verified", "hashes-agree", "signed-anonymously", "signed"];
+
+/**
+ * @param {string} state
+ * @returns {string} its name
+ */
+export const stateName = (state) => {
+    if (!states.includes(state)) return plain(state, 40);
+    return message(["issues", "unavailable", "signed"].includes(state) ? `library.state-${state}` : `trust.mark.${state}`);
+};
 
 /**
  * @param {import("../core/route-types.js").LibraryFilter} filter
@@ -15,7 +25,7 @@ export const states = ["issues", "unavailable", "unverified"];
 export function filterChips(filter) {
     const chips = [
         ...(filter.state ?? "").split(",").filter(Boolean).map((state, index, all) => [
-            states.includes(state) ? message(`library.state-${state}`) : plain(state, 40),
+            stateName(state),
             { state: all.filter((other) => other !== state).join(",") }]),
         ...filter.tag.map((tag) => [plain(tag, 60), { tag: filter.tag.filter((other) => other !== tag) }]),
         filter.site && [siteName(filter.site), { site: "" }],

@@ -22,7 +22,7 @@ const typingMilliseconds = 120;
 const slowMilliseconds = 150;
 const refreshMilliseconds = 1000;
 const archivesPerRequest = 50;
-const sorts = ["-added", "added", "title", "-title", "-captured", "captured", "-size", "-pages"];
+const sorts = ["-added", "added", "title", "-title", "-captured", "captured", "-size", "-pages", "-trust"];
 const imports = () => import("../components/imports.js");
 
 /**
