@@ -175,6 +175,7 @@ package final class CaptureService: Sendable {
 
     /// Stops: responses in progress finish, and running downloads go back into the queue.
     package func stop() async {
+        queue.database.changes.close()
         async let network: Void = network.stop()
         await toolUpdates.end()
         await running.stop()

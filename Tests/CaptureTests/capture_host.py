@@ -96,6 +96,12 @@ class CaptureHost(Server):
             [*self.prefix, CAPTURE_BINARY, *name.split(), "--store", self.store, *map(str, arguments)], env=self.environment(), cwd=self.folder,
             capture_output=True, text=True, errors="replace", timeout=SECONDS, **options)
 
+    def key(self, name, *options):
+        """Makes a key for a device."""
+        made = self.command("keys add", name, "--json", *options)
+        assert made.returncode == 0, made.stderr
+        return json.loads(made.stdout)["secret"]
+
     def replayhost(self, *arguments):
         """Runs a command of `replayhost` on this store. Returns its JSON lines."""
         result = subprocess.run(

@@ -43,9 +43,7 @@ class Home:
         self.network.close()
 
     def key(self, name, *options):
-        made = self.host.command("keys add", name, "--json", *options)
-        assert made.returncode == 0, made.stderr
-        return json.loads(made.stdout)["secret"]
+        return self.host.key(name, *options)
 
     def base(self, scheme, address=SERVER):
         return f"https://{address}:8443" if scheme == "https" else f"http://{address}:{self.host.port}"

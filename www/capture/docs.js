@@ -13,6 +13,8 @@ const keyField = createKeyField();
 // The description needs no key.
 const send = createRequest(() => "");
 
+const isEndless = ({ responses }) => "text/event-stream" in (responses[200]?.content ?? {});
+
 showDescription({
     address,
     read: async () => (await send("GET", address)).value,
@@ -22,5 +24,5 @@ showDescription({
         make("p", {}, ...messageParts("docs.access-text")), keyField.element),
     errors: messageParts("docs.capture-errors"),
     headers: ({ security }) => (security.length > 0 ? '--header "Authorization: Bearer $KEY"' : ""),
-    form: (operation) => (operation.method === "get" ? createRequestForm(operation, keyField) : null),
+    form: (operation) => (operation.method === "get" && !isEndless(operation) ? createRequestForm(operation, keyField) : null),
 });

@@ -9,6 +9,8 @@ import ReplayServer
 package struct CaptureDatabase: Sendable {
     let pool: DatabasePool
     private let commits: CommitQueue
+    /// Woken after each change.
+    let changes = EventHub()
 
     /// Opens the queue for the running server. The caller holds the lock of `capture.json`.
     ///
@@ -36,13 +38,20 @@ package struct CaptureDatabase: Sendable {
 
     /// Runs a change. Changes that come at the same time share one flush to the disk.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        let change: @Sendable (Database) throws -> (value: Value, changesSomething: Bool) = { database in
+            let before = database.totalChangesCount
+            return (try body(database), database.totalChangesCount != before)
+        }
+        let result: (value: Value, changesSomething: Bool)
         do {
-            return try await commits.write(body)
+            result = try await commits.write(change)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
             // The reserve is enough for a few rows.
             guard SpaceReserve(beside: pool.path).release() else { throw error }
-            return try await commits.write(body)
+            result = try await commits.write(change)
         }
+        if result.changesSomething { changes.wake() }
+        return result.value
     }
 
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
@@ -101,7 +110,28 @@ enum CaptureMigrations {
         migrator.registerMigration("3 keys", migrate: keys)
         migrator.registerMigration("4 additions", migrate: additions)
         migrator.registerMigration("5 turns", migrate: turns)
+        migrator.registerMigration("6 removals", migrate: removals)
         return migrator
+    }
+
+    /// What was removed, for clients that follow changes. No revision is used twice.
+    private static func removals(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE removals (
+                    revision INTEGER PRIMARY KEY NOT NULL,
+                    download_id TEXT NOT NULL,
+                    username TEXT NOT NULL,
+                    removed_at TEXT NOT NULL
+                ) STRICT;
+                CREATE TRIGGER downloads_removed AFTER DELETE ON downloads
+                BEGIN
+                    INSERT INTO removals (revision, download_id, username, removed_at)
+                    SELECT 1 + max(OLD.revision, ifnull((SELECT max(revision) FROM downloads), 0),
+                            ifnull((SELECT max(revision) FROM removals), 0)),
+                        OLD.download_id, OLD.username, strftime('%Y-%m-%dT%H:%M:%SZ', 'now');
+                END;
+                """)
     }
 
     /// When a download of a user stopped running, in whatever way.

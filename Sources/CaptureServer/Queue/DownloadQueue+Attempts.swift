@@ -341,16 +341,4 @@ extension DownloadQueue {
             return .queued
         }
     }
-
-    /// Deletes a row, unless the download is running.
-    ///
-    /// - Returns: The deleted row; `nil` if there is none or it's running.
-    package func delete(_ id: String) async throws -> DownloadRow? {
-        try await database.write { database in
-            let condition = "download_id = ? AND state NOT IN ('started', 'downloading')"
-            guard let row = try Self.row(database, condition, [id]) else { return nil }
-            try database.execute(sql: "DELETE FROM downloads WHERE download_id = ?", arguments: [id])
-            return row
-        }
-    }
 }

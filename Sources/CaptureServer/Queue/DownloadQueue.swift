@@ -91,7 +91,7 @@ package struct DownloadQueue: Sendable {
                 VALUES (:id, :url, :host, :user, :client, :key, :request, :genre, :service, :options, 'queued',
                     (SELECT 'site' FROM site_holds WHERE host = :host AND until > :now),
                     (SELECT until FROM site_holds WHERE host = :host AND until > :now), :now, :now,
-                    (SELECT ifnull(max(revision), 0) + 1 FROM downloads), :id)
+                    \(Self.nextRevision), :id)
                 """,
             arguments: [
                 "id": id, "url": request.url.text, "host": request.url.host, "user": request.username.text,
@@ -128,8 +128,7 @@ package struct DownloadQueue: Sendable {
         all["now"] = QueueTime.text(now)
         try database.execute(
             sql: """
-                UPDATE downloads SET \(columns), updated_at = :now,
-                    revision = (SELECT ifnull(max(revision), 0) + 1 FROM downloads)
+                UPDATE downloads SET \(columns), updated_at = :now, revision = \(Self.nextRevision)
                 WHERE download_id = :id AND (\(condition))
                 """, arguments: StatementArguments(all))
         return database.changesCount > 0

@@ -40,10 +40,12 @@ package struct DownloadRow: Codable, Sendable, Hashable, FetchableRecord {
     package let sessionID: String
     package let incomplete: String?
     package let replayCheck: String?
+    /// Grows with each change of any download.
+    package let revision: Int64
 
     package enum CodingKeys: String, CodingKey {
         case id, url, host, username, request, genre, service, title, options, state, stage, progress, attempt
-        case incomplete
+        case incomplete, revision
         case downloadID = "download_id"
         case clientID = "client_id"
         case waitingFor = "waiting_for"

@@ -46,6 +46,7 @@ struct CaptureRoute: Sendable {
         .init(.post, "/download") { try await DownloadRoutes(service: $0).add($1) },
         .init(.get, "/status/{id}") { try await DownloadRoutes(service: $0).status($1) },
         .init(.get, "/history") { try await DownloadRoutes(service: $0).history($1) },
+        .init(.get, "/events") { try await EventRoutes(service: $0).stream($1) },
         .init(.delete, "/history/{id}") { try await DownloadRoutes(service: $0).delete($1) },
         .init(.post, "/download/{id}/cancel") { try await DownloadRoutes(service: $0).cancel($1) },
         .init(.post, "/download/{id}/retry") { try await DownloadRoutes(service: $0).retry($1) },

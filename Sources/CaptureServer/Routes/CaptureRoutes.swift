@@ -29,6 +29,9 @@ struct CaptureRoutes: Sendable {
         let caller: Caller
         /// The origin that the request names, such as `http://localhost:58443`.
         let origin: String
+        let context: ConnectionContext
+        /// Whether what the caller was admitted by, such as its key, still admits it.
+        let isStillAdmitted: @Sendable () async throws -> Bool
 
         /// The parameters of the query. RFC 3986 §3.4.
         var parameters: [String: String] {
@@ -76,7 +79,10 @@ struct CaptureRoutes: Sendable {
         } else if caller.holder.isKey, let address = CallerCheck.address(of: context) {
             service.network.limits.recognize(address)
         }
-        let call = Call(request: request, path: path, caller: caller, origin: origin)
+        let call = Call(request: request, path: path, caller: caller, origin: origin, context: context) {
+            [service, callers, holder = caller.holder] in
+            try await callers.holders(service.network.configuration.security).contains(holder)
+        }
         let routes = CaptureRoute.routes(at: path)
         if !routes.contains(where: { $0.access == .everyone }) { try caller.requireKey() }
         guard !routes.isEmpty else { throw RequestFailure.nothingHere }

@@ -82,9 +82,12 @@ struct DownloadRoutes: Sendable {
     /// `GET /history`
     func history(_ call: CaptureRoutes.Call) async throws -> Response {
         let query = try HistoryQuery(call.parameters, only: call.caller.user)
-        let found = try await queue.database.read { try query.run($0) }
+        let (found, revision) = try await queue.database.read { [user = call.caller.user] in
+            (try query.run($0), try DownloadQueue.revision($0, of: user))
+        }
         return try JSONAnswer.response(
-            try await service.downloads(found.rows, for: call.caller), fields: [.totalCount: "\(found.total)"])
+            try await service.downloads(found.rows, for: call.caller),
+            fields: [.totalCount: "\(found.total)", .revision: "\(revision)"])
     }
 
     /// `GET /download/{id}/log`
@@ -242,5 +245,7 @@ struct DownloadRoutes: Sendable {
 
 extension HTTPField.Name {
     static let totalCount = HTTPField.Name.name("X-Total-Count")
+    /// The revision of the listed downloads, after which events tell of changes.
+    static let revision = HTTPField.Name.name("X-Revision")
     static let idempotencyKey = HTTPField.Name.name("Idempotency-Key")
 }

@@ -69,6 +69,7 @@ final class Runner: Sendable {
             try Folder.delete(layout.pauseMark)
         }
         state.withLock { $0.isPaused = paused }
+        queue.database.changes.wake()
         wake()
     }
 
@@ -153,13 +154,15 @@ final class Runner: Sendable {
     /// Whether there is enough free space to start. Ends running attempts when there isn't.
     private func checkSpace() throws -> Bool {
         let isEnough = try freeBytes() >= settings.freeBytesMin
-        let running: [AsyncStream<Void>.Continuation] = state.withLock { state in
+        let (running, isNews): ([AsyncStream<Void>.Continuation], Bool) = state.withLock { state in
+            let isNews = state.isDiskFull == isEnough
             state.isDiskFull = !isEnough
-            guard !isEnough else { return [] }
+            guard !isEnough else { return ([], isNews) }
             for id in state.stops.keys { state.failures[id] = Self.diskIsFull }
-            return Array(state.stops.values)
+            return (Array(state.stops.values), isNews)
         }
         for stop in running { stop.finish() }
+        if isNews { queue.database.changes.wake() }
         return isEnough
     }
 
@@ -384,7 +387,10 @@ final class Runner: Sendable {
 
     private func receive(_ message: WorkerMessage, _ row: DownloadRow) async {
         let id = row.downloadID
-        if let progress = message.progress { state.withLock { $0.progress[id] = progress } }
+        if let progress = message.progress {
+            state.withLock { $0.progress[id] = progress }
+            queue.database.changes.wake()
+        }
         if let genre = message.genre { state.withLock { $0.genres[id] = genre } }
         let isNews: Bool = state.withLock { state in
             let recorded = state.recorded[id]

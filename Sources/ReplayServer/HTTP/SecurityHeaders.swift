@@ -139,7 +139,7 @@ extension HTTPField.Name {
     /// The id of the job that a response is about.
     static let replayhostJob = name("Replayhost-Job")
     static let apiVersion = name("Replayhost-API-Version")
-    static let lastEventID = name("Last-Event-ID")
+    package static let lastEventID = name("Last-Event-ID")
 
     /// Creates a name from a text that is known to be valid.
     package static func name(_ text: String) -> HTTPField.Name {

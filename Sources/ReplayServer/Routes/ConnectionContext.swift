@@ -30,5 +30,5 @@ package struct ConnectionContext: RequestContext {
     }
 
     /// Watches whether the client stays connected.
-    func watchClient() -> ClientPresence { ClientPresence.watch(channel) }
+    package func watchClient() -> ClientPresence { ClientPresence.watch(channel) }
 }

@@ -27,23 +27,19 @@ struct EventRoutes: Sendable {
         presence.onEnd { [weak listener] in listener?.end() }
         let body = ResponseBody { writer in
             defer { withExtendedLifetime(listener) {} }
-            try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
+            try await writer.write(ByteBuffer(string: ServerSentEvent.start))
             let now = try await site.blocking { try site.store.revision() }
             // Start with the changes since the client's last event.
             var position = EventPosition(archives: -1, jobs: last.map { min($0.jobs, now.jobs) } ?? now.jobs)
             try await send(since: &position, to: &writer)
             for await _ in listener.wakes {
                 if try await !send(since: &position, to: &writer) {
-                    try await writer.write(ByteBuffer(string: ": keep-alive\n\n"))
+                    try await writer.write(ByteBuffer(string: ServerSentEvent.keepAlive))
                 }
             }
             try await writer.finish(nil)
         }
-        let fields: HTTPFields = [
-            .contentType: "text/event-stream", .contentSecurityPolicy: SecurityHeaders.inert,
-            .cacheControl: "no-store", .apiVersion: "1",
-        ]
-        return Response(status: .ok, headers: SecurityHeaders.common.adding(fields), body: body)
+        return Response(status: .ok, headers: ServerSentEvent.fields.adding([.apiVersion: "1"]), body: body)
     }
 
     /// Sends changes since `position`, and updates it.
@@ -78,7 +74,7 @@ struct EventRoutes: Sendable {
 
     /// - Parameter data: A single line.
     private static func event(_ name: String, data: String, id: EventPosition) -> ByteBuffer {
-        ByteBuffer(string: "event: \(name)\nid: \(id.text)\ndata: \(data)\n\n")
+        ByteBuffer(string: ServerSentEvent.text(name, data: data, id: id.text))
     }
 
     /// The maximum number of jobs per query.

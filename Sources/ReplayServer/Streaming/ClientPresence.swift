@@ -4,14 +4,14 @@ import Synchronization
 /// Tells whether a client is still connected, for long work before anything is sent.
 ///
 /// As in nginx, a client that has closed its sending side counts as disconnected. Browsers and curl don't half-close.
-final class ClientPresence: Sendable {
+package final class ClientPresence: Sendable {
     private let flag = Atomic(true)
     private let ending = Mutex<(@Sendable () -> Void)?>(nil)
 
     var isThere: Bool { flag.load(ordering: .sequentiallyConsistent) }
 
     /// Calls `body` once when the client disconnects, or immediately if it already has.
-    func onEnd(_ body: @escaping @Sendable () -> Void) {
+    package func onEnd(_ body: @escaping @Sendable () -> Void) {
         ending.withLock { $0 = body }
         if !isThere { callOnce() }
     }
