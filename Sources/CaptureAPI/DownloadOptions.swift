@@ -12,6 +12,14 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
         case auto, media, page
     }
 
+    /// What becomes of the file.
+    package enum Disposition: String, Sendable, Hashable, Codable, CaseIterable {
+        /// It's kept, and its archive is in the library.
+        case library
+        /// It's only shown, and deleted afterwards. There is no archive.
+        case preview
+    }
+
     /// The format of the media file.
     package enum Container: String, Sendable, Hashable, Codable, CaseIterable {
         case mp4, mkv, webm, mp3, m4a, wav, flac, opus
@@ -45,6 +53,7 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
     package var height: Int?
     package var container: Container?
     package var audioQuality: AudioQuality?
+    package var disposition: Disposition?
 
     package static let heights = 144...4320
 
@@ -57,7 +66,7 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case mode, form, height, container
+        case mode, form, height, container, disposition
         case audioQuality = "audio_quality"
     }
 
@@ -73,7 +82,11 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
     package var limitsQuality: Bool { height != nil || audioQuality != nil || container != nil }
 
     /// The same without limits of the quality.
-    package var withoutLimits: DownloadOptions { DownloadOptions(mode: mode, form: chosenForm) }
+    package var withoutLimits: DownloadOptions {
+        var options = self
+        (options.form, options.height, options.container, options.audioQuality) = (chosenForm, nil, nil, nil)
+        return options
+    }
 
     /// Problems with values that don't fit together.
     var problems: [FieldProblem] {
@@ -95,6 +108,9 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
         }
         if audioQuality != nil, chosenForm == .video {
             problems.append(FieldProblem(["body", "options", "audio_quality"], "Audio quality needs the form audio"))
+        }
+        if disposition == .preview, mode == .page {
+            problems.append(FieldProblem(["body", "options", "disposition"], "A page can't be previewed"))
         }
         if container == .opus, ![nil, .hz48000].contains(audioQuality) {
             problems.append(FieldProblem(["body", "options", "audio_quality"], "Opus audio always has 48k"))

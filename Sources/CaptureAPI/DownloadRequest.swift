@@ -114,15 +114,8 @@ package struct DownloadRequest: Sendable, Hashable {
             } catch {
                 problems.append(Self.problem(error))
             }
-            let disposition = try? keys.decodeIfPresent(Disposition.self, forKey: .options)?.disposition
-            if let disposition, disposition != "library" {
-                problems.append(FieldProblem(["body", "options", "disposition"], "Only library is supported"))
-            }
-        }
-
-        /// Whether to save, or only to show. A client that only wants to see something must not get it saved.
-        private struct Disposition: Decodable {
-            let disposition: String?
+            // The same as none.
+            if options?.disposition == .library { options?.disposition = nil }
         }
 
         private mutating func text(_ key: Key, in keys: KeyedDecodingContainer<Key>) -> String? {

@@ -4,6 +4,8 @@ package enum DownloadState: String, Sendable, Hashable, Codable, CaseIterable {
     /// A worker is starting.
     case started
     case downloading
+    /// The file is there to be looked at, until a person closes the preview.
+    case previewReady = "preview_ready"
     case completed
     case failed
     /// A person cancelled it.
@@ -16,13 +18,13 @@ package enum DownloadState: String, Sendable, Hashable, Codable, CaseIterable {
         switch self {
         case .queued: .pending
         case .started, .downloading: .downloading
-        case .completed: .completed
+        case .previewReady, .completed: .completed
         case .failed, .cancelled, .abortedBySystem: .failed
         }
     }
 
     /// Whether nothing more will happen unless a person retries it.
-    package var hasEnded: Bool { ![.queued, .started, .downloading].contains(self) }
+    package var hasEnded: Bool { ![.queued, .started, .downloading, .previewReady].contains(self) }
 }
 
 /// The published states.

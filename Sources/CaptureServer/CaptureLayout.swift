@@ -7,7 +7,7 @@ import Foundation
 ///     capture.json     URL and token of the running server, which keeps it locked
 ///     config.yaml      the configuration; config.yaml.previous is the version before
 ///     sessions/        a folder for each active download: parts, job.json, log.txt, egress.jsonl
-///     received/        what was taken out of a session folder, until it's in the library; tools can't reach it
+///     received/        what was taken out of a session folder, until it's in the library, or its preview is closed
 ///     paused           there while the queue is paused
 ///     egress.allow     hosts of an intranet that may be saved from
 ///     tls/             the root certificate, the server's, and their keys
@@ -49,8 +49,16 @@ package struct CaptureLayout: Sendable {
     /// The folder with the files of a download.
     func folder(_ row: DownloadRow) -> String { "\(downloads)/\(row.username)/\(row.genre)" }
 
-    /// The saved file of a download; `nil` if it has none.
-    package func file(_ row: DownloadRow) -> String? { row.fileName.map { "\(folder(row))/\($0)" } }
+    /// The folder with what was taken out of a download's session.
+    func received(_ row: DownloadRow) -> String { "\(received)/\(row.sessionID)" }
+
+    /// The file of a download, until it's in its folder or its preview is closed. Not a name that the archive can have.
+    func receivedFile(_ row: DownloadRow) -> String { "\(received(row))/.file" }
+
+    /// The file of a download: in its folder, or as long as it's only shown; `nil` if it has none.
+    package func file(_ row: DownloadRow) -> String? {
+        row.fileName.map { row.downloadState == .previewReady ? receivedFile(row) : "\(folder(row))/\($0)" }
+    }
 
     /// Returns the nearest folder above a path that exists, or the path itself.
     package static func existing(_ path: String) -> String {

@@ -186,6 +186,7 @@ package final class CaptureService: Sendable {
     /// Returns the download with an ID. Another user's isn't told apart from one that doesn't exist.
     func row(_ id: String, for caller: Caller) async throws -> DownloadRow {
         guard let row = try await queue.row(id.lowercased()), caller.sees(row) else { throw RequestFailure.noDownload }
+        runner.previews.note(row.downloadID)
         return row
     }
 

@@ -6,7 +6,7 @@ import WebArchive
 
 /// One attempt at a download: finds out what the URL is, fetches it, packs it, and checks the result.
 package struct Attempt: Sendable {
-    private let session: WorkerSession
+    let session: WorkerSession
 
     /// Runs the attempt. Its last message is the result.
     ///
@@ -34,6 +34,8 @@ package struct Attempt: Sendable {
         do {
             if let archive = session.order.archive {
                 result = .replayed(try await ReplayCheck(session: session).run(archive))
+            } else if session.order.options.disposition == .preview {
+                result = .preview(try await preview())
             } else {
                 result = .success(try await save())
             }
@@ -53,17 +55,17 @@ package struct Attempt: Sendable {
         session.report(WorkerMessage(result: result))
     }
 
-    private func medium(isGeneric: Bool) async throws -> MediaAttempt.Files {
+    func medium(isGeneric: Bool) async throws -> MediaAttempt.Files {
         try await explained { try await MediaAttempt(session: session).run(isGeneric: isGeneric) }
     }
 
-    private func document() async throws -> DocumentAttempt.Outcome {
+    func document() async throws -> DocumentAttempt.Outcome {
         try await explained { try await DocumentAttempt(session: session).run() }
     }
 
     /// If the last connection of a tool was refused, says why: tools only see that their proxy sent an error. Chromium also
     /// connects for itself, so this isn't for pages.
-    private func explained<Success>(_ body: () async throws -> Success) async throws -> Success {
+    func explained<Success>(_ body: () async throws -> Success) async throws -> Success {
         do {
             return try await body()
         } catch let failure as ToolFailure {
@@ -74,10 +76,15 @@ package struct Attempt: Sendable {
         }
     }
 
-    private func save() async throws -> SavedFiles {
+    func url() throws -> WebURL {
         guard let url = WebURL(session.order.url) else {
             throw ToolFailure(.unsupported, "this isn't a URL that can be saved")
         }
+        return url
+    }
+
+    private func save() async throws -> SavedFiles {
+        let url = try url()
         // Of an earlier attempt, which didn't finish it.
         for name in try Folder.names(in: session.folder) where name.hasSuffix(".wacz") {
             try Folder.delete("\(session.folder)/\(name)")
@@ -104,7 +111,7 @@ package struct Attempt: Sendable {
         }
     }
 
-    private func result<Success>(
+    func result<Success>(
         _ body: () async throws -> Success
     ) async throws -> Result<Success, ToolFailure> {
         do {
@@ -248,72 +255,41 @@ package struct Attempt: Sendable {
         let pack = try ArchivePack(session: session, title: title, fileName: name, time: .now())
         let incomplete = Self.joined([lack, limitSentence(page)])
         try pack.pack(page, incomplete: incomplete)
-        return try await saved(pack, file: nil, mediaType: "text/html", .unknown, incomplete: incomplete)
+        return try await saved(pack, nil, incomplete: incomplete)
     }
 
     private func pack(
         _ files: MediaAttempt.Files, _ url: WebURL, _ page: RecordedPage? = nil, incomplete: String? = nil
     ) async throws -> SavedFiles {
-        let (genre, problem) = Self.genre(of: url, files.info.extractor, tool: "yt-dlp")
-        let title = Self.title(files.info.title)
-        session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
-        let ending = (files.media as NSString).pathExtension.lowercased()
-        let name = FileName.make(id: files.info.id, title: files.info.title, extension: ending)
-        let pack = try ArchivePack(session: session, title: title, fileName: name, time: .now())
+        let found = found(files, url)
+        let pack = try ArchivePack(session: session, title: found.title, fileName: found.fileName, time: .now())
         try pack.pack(files, page, incomplete: incomplete)
-        return try await saved(
-            pack, file: files.media, mediaType: MediaType.of(ending, isVideo: files.probe.hasVideo), genre,
-            genreDetectionError: problem, incomplete: incomplete)
+        return try await saved(pack, found, incomplete: incomplete)
     }
 
     private func pack(
         _ files: PhotoAttempt.Files, _ attempt: PhotoAttempt, _ url: WebURL, _ page: RecordedPage?, _ lacks: [String?]
     ) async throws -> SavedFiles {
-        let (genre, problem) = Self.genre(of: url, files.extractor, tool: "gallery-dl")
-        let title = Self.title(files.title)
-        session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
         let time = try CaptureTimestamp.now()
-        let file = try attempt.file(files, time: time)
-        let ending = (file as NSString).pathExtension.lowercased()
-        let id = files.id.isEmpty ? String(session.order.downloadID.prefix(8)) : files.id
-        let name = FileName.make(id: id, title: files.title, extension: ending)
+        let found = try found(files, attempt, url, time: time)
         let incomplete = Self.joined(lacks)
-        let pack = ArchivePack(session: session, title: title, fileName: name, time: time)
+        let pack = ArchivePack(session: session, title: found.title, fileName: found.fileName, time: time)
         try pack.pack(files, page, incomplete: incomplete)
-        return try await saved(
-            pack, file: file, mediaType: MediaType.of(ending), genre, genreDetectionError: problem,
-            incomplete: incomplete)
-    }
-
-    /// The genre of a URL, or else of a tool's extractor; and why it isn't known.
-    private static func genre(of url: WebURL, _ extractor: String?, tool: String) -> (Genre, problem: String?) {
-        let known = Genre(of: url)
-        let genre = known == .unknown ? extractor.flatMap { Genre(extractor: $0) } ?? .unknown : known
-        guard genre == .unknown else { return (genre, nil) }
-        return (genre, "no genre for this site (\(tool)'s extractor: \(extractor ?? "unknown"))")
+        return try await saved(pack, found, incomplete: incomplete)
     }
 
     private func pack(_ files: DocumentAttempt.Files) async throws -> SavedFiles {
-        let last = files.exchanges[files.exchanges.count - 1]
-        let component = WebURL(last.url)?.path.split(separator: "/").last.map(String.init) ?? ""
-        let name = (last.head.fileName ?? component.removingPercentEncoding ?? component) as NSString
-        let fallback = files.genre == .pdf ? "pdf" : "epub"
-        let isNamed = Genre.endings.contains(name.pathExtension.lowercased())
-        let ending = isNamed ? name.pathExtension.lowercased() : fallback
-        let stem = (isNamed ? name.deletingPathExtension : name as String).split(separator: "/").last.map(String.init)
-        let title = Self.title(stem ?? "Document")
-        session.report(WorkerMessage(stage: .checking, title: title, genre: files.genre))
-        let fileName = FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: ending)
-        let pack = try ArchivePack(session: session, title: title, fileName: fileName, time: .now())
+        let found = found(files)
+        let pack = try ArchivePack(session: session, title: found.title, fileName: found.fileName, time: .now())
         try pack.pack(files)
-        let type = Genre(mediaType: files.mediaType) == nil ? MediaType.of(ending) : files.mediaType
-        return try await saved(pack, file: files.path, mediaType: type, files.genre)
+        return try await saved(pack, found)
     }
 
     /// Verifies the archive: its structure and every hash in it. Then replays it.
+    ///
+    /// - Parameter found: The file besides; `nil` for a page, which is only in the archive.
     private func saved(
-        _ pack: ArchivePack, file: String?, mediaType: String, _ genre: Genre, genreDetectionError: String? = nil,
-        incomplete: String? = nil
+        _ pack: ArchivePack, _ found: FoundFile?, incomplete: String? = nil
     ) async throws -> SavedFiles {
         let wacz = try WACZFile.open(FileByteSource(path: pack.path))
         let verification = try ArchiveVerifier(wacz, lookups: FileLookups(wacz)) { _, _ in
@@ -328,14 +304,16 @@ package struct Attempt: Sendable {
         if let incomplete { session.log.add(incomplete) }
         let canReplay = session.order.assets != nil && session.order.tools.chromium != nil
         let check = canReplay ? try await ReplayCheck(session: session).run(pack.path) : nil
-        func relative(_ path: String) -> String { String(path.dropFirst(session.folder.count + 1)) }
-        let media = try file.map { try Descriptor(path: $0, flags: O_RDONLY) }
+        let file = try found.map { try Descriptor(path: $0.path, flags: O_RDONLY) }
         return SavedFiles(
-            archive: relative(pack.path), archiveSHA256: sha256, file: file.map(relative),
-            fileSize: try media?.size(), mediaType: mediaType, fileName: pack.fileName,
-            title: pack.title,
-            genre: genre, genreDetectionError: genreDetectionError, incomplete: incomplete, replayCheck: check)
+            archive: relative(pack.path), archiveSHA256: sha256, file: found.map { relative($0.path) },
+            fileSize: try file?.size(), mediaType: found?.mediaType ?? "text/html", fileName: pack.fileName,
+            title: pack.title, genre: found?.genre ?? .unknown, genreDetectionError: found?.genreDetectionError,
+            incomplete: incomplete, replayCheck: check)
     }
+
+    /// A path as it's seen from the session folder.
+    func relative(_ path: String) -> String { String(path.dropFirst(session.folder.count + 1)) }
 
     static func title(_ text: String) -> String {
         ArchiveMetadata.title(from: String(text.prefix(250)))

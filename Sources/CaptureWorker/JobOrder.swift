@@ -55,6 +55,7 @@ package struct WorkerMessage: Sendable, Codable {
 /// How an attempt ended.
 package enum WorkerResult: Sendable, Codable {
     case success(SavedFiles)
+    case preview(PreviewFile)
     /// What was seen when an archive was replayed; `nil` if it has nothing to compare.
     case replayed(String?)
     case failure(ToolFailure)
@@ -81,6 +82,22 @@ package struct SavedFiles: Sendable, Codable {
     package var incomplete: String?
     /// What was seen when the archive was replayed; `nil` if that wasn't tried.
     package var replayCheck: String?
+}
+
+/// The file of a preview.
+package struct PreviewFile: Sendable, Codable {
+    /// Its path in the session folder.
+    package var file: String
+    /// `video/mp4`, for example.
+    package var mediaType: String
+    /// The name under which a person can save it.
+    package var fileName: String
+    package var title: String
+    package var genre: Genre
+    /// Why the genre couldn't be found out.
+    package var genreDetectionError: String?
+    /// What is missing; `nil` if nothing is.
+    package var incomplete: String?
 }
 
 /// The names of files in a session folder.

@@ -41,7 +41,13 @@ struct DownloadRequestTests {
         ).options
         #expect(options == DownloadOptions(form: .audio, container: .mp3, audioQuality: .hz48000))
         #expect(
-            try request(#"{"url":"https://example.org/a","options":{"disposition":"library"}}"#).options.mode == nil)
+            try request(#"{"url":"https://example.org/a","options":{"disposition":"library"}}"#).options
+                == DownloadOptions())
+        let preview = try request(#"{"url":"https://example.org/a","options":{"disposition":"preview","height":720}}"#)
+        #expect(preview.options.disposition == .preview)
+        // Also if the site refuses the quality.
+        #expect(preview.options.withoutLimits.disposition == .preview)
+        #expect(preview.options.withoutLimits.height == nil)
         #expect(
             try request(#"{"url":"https://example.org/a","options":null,"username":null}"#).options == DownloadOptions()
         )
@@ -89,7 +95,8 @@ struct DownloadRequestTests {
         (#"{"url":"https://example.org/a","username":7}"#, "username"),
         (#"{"url":"https://example.org/a","client_id":{}}"#, "client_id"),
         (#"{"url":"https://example.org/a","options":[]}"#, "options"),
-        (#"{"url":"https://example.org/a","options":{"disposition":"preview"}}"#, "disposition"),
+        (#"{"url":"https://example.org/a","options":{"disposition":"private"}}"#, "disposition"),
+        (#"{"url":"https://example.org/a","options":{"disposition":"preview","mode":"page"}}"#, "disposition"),
         (#"{"url":"https://example.org/a","options":{"height":"720"}}"#, "height"),
         (#"{"url":"https://example.org/a","options":{"height":720.5}}"#, "options"),
         (#"{"url":"https://example.org/a","options":{"height":143}}"#, "height"),

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
 STATUSES = ("pending", "downloading", "completed", "failed")
-STATES = ("queued", "started", "downloading", "completed", "failed", "cancelled", "aborted_by_system")
+STATES = ("queued", "started", "downloading", "preview_ready", "completed", "failed", "cancelled", "aborted_by_system")
 STAGES = ("analysing", "fetching", "merging", "checking", "storing")
 GENRES = ("tiktok", "instagram", "youtube", "pdf", "ebook", "unknown")
 WAITS = ("tool", "disk", "retry", "site")
@@ -163,5 +163,5 @@ own_error = all_keys(success=boolean, status=one_of("error"), error=text, messag
 own_log = all_keys(log_id=text, total=integer, offset=integer, lines=every(text))
 
 # Which status belongs to which state
-STATUS_OF = {"queued": "pending", "started": "downloading", "downloading": "downloading", "completed": "completed",
-    "failed": "failed", "cancelled": "failed", "aborted_by_system": "failed"}
+STATUS_OF = {"queued": "pending", "started": "downloading", "downloading": "downloading", "preview_ready": "completed",
+    "completed": "completed",    "failed": "failed", "cancelled": "failed", "aborted_by_system": "failed"}

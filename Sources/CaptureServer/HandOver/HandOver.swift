@@ -36,9 +36,8 @@ struct HandOver: Sendable {
         try onStep(.imported)
         let keepsFiles = keepsFiles()
         if keepsFiles, let file = files.file {
-            // Not a name that the archive can have.
-            let source = "\(received(row))/.file"
-            try Folder.create(received(row))
+            let source = layout.receivedFile(row)
+            try Folder.create(layout.received(row))
             try session.take(file, to: source)
             try await placeFile(id, files, source)
             try onStep(.filed)
@@ -49,13 +48,33 @@ struct HandOver: Sendable {
         try onStep(.swept)
     }
 
-    /// Deletes the session folder and stores its log. What can't be deleted is deleted at the next start.
+    /// Takes the file of a preview over, which is shown until the preview is closed.
+    ///
+    /// - Throws: `StoreError`: `refused` if what the worker made can't be used.
+    func show(_ row: DownloadRow, _ preview: PreviewFile) async throws {
+        let file = layout.receivedFile(row)
+        try Folder.create(layout.received(row))
+        try SessionFolder(layout.session(row.sessionID)).take(preview.file, to: file)
+        var preview = preview
+        preview.fileName = FileName.plain(preview.fileName)
+        if try await queue.show(row.downloadID, preview, size: Folder.fileSize(file) ?? 0) {
+            sweepSession(row)
+        } else {
+            sweep(row)
+        }
+    }
+
+    /// Deletes the session folder and what was taken out of it, and stores the log. What can't be deleted is deleted at the next
+    /// start.
     func sweep(_ row: DownloadRow) {
+        discardResult(row)
+        sweepSession(row)
+    }
+
+    private func sweepSession(_ row: DownloadRow) {
         let session = layout.session(row.sessionID)
-        guard Folder.isFolder(session) || Folder.isFolder(received(row)) else { return }
+        guard Folder.isFolder(session) else { return }
         do {
-            if Folder.isFolder(received(row)) { try Self.remove(received(row)) }
-            guard Folder.isFolder(session) else { return }
             // First what is large: there may be no space for the log.
             for name in try Folder.names(in: session) where name != SessionFile.log {
                 try Self.remove("\(session)/\(name)")
@@ -69,6 +88,9 @@ struct HandOver: Sendable {
 
     /// Deletes a session folder without a download.
     func removeSession(_ name: String) { discard(layout.session(name)) }
+
+    /// Deletes what was taken out of a session of a download that has ended.
+    func removeReceived(_ name: String) { discard("\(layout.received)/\(name)") }
 
     /// Deletes a file or folder, also one whose folders a tool has protected, and while another task deletes it too.
     private static func remove(_ path: String) throws {
@@ -90,7 +112,7 @@ struct HandOver: Sendable {
 
     /// Notes what a worker made, so that a server that is killed during the hand-over goes on with it.
     func keep(_ files: SavedFiles, of row: DownloadRow) throws {
-        try Folder.create(received(row))
+        try Folder.create(layout.received(row))
         try StoreDocument.write(files, to: result(row))
     }
 
@@ -101,13 +123,11 @@ struct HandOver: Sendable {
     }
 
     /// Not a name that the archive can have. Tools can't reach it.
-    private func result(_ row: DownloadRow) -> String { "\(received(row))/.result" }
-
-    private func received(_ row: DownloadRow) -> String { "\(layout.received)/\(row.sessionID)" }
+    private func result(_ row: DownloadRow) -> String { "\(layout.received(row))/.result" }
 
     /// Deletes the result of an attempt that failed, and what was taken over of it.
     func discardResult(_ row: DownloadRow) {
-        if Folder.hasName(received(row)) { discard(received(row)) }
+        if Folder.hasName(layout.received(row)) { discard(layout.received(row)) }
     }
 
     private func discard(_ path: String) {
@@ -129,8 +149,8 @@ struct HandOver: Sendable {
     private func importArchive(_ files: SavedFiles, _ session: SessionFolder, _ row: DownloadRow) throws -> Archive {
         if let known = try known(files, row) { return known }
         let name = files.archive.split(separator: "/").last.map(String.init) ?? ""
-        let path = "\(received(row))/\(FileName.plain(name))"
-        try Folder.create(received(row))
+        let path = "\(layout.received(row))/\(FileName.plain(name))"
+        try Folder.create(layout.received(row))
         try session.take(files.archive, to: path)
         let genre = files.genre == .unknown ? [] : [files.genre.rawValue]
         let options = ImportOptions(

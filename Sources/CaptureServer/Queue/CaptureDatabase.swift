@@ -111,7 +111,24 @@ enum CaptureMigrations {
         migrator.registerMigration("4 additions", migrate: additions)
         migrator.registerMigration("5 turns", migrate: turns)
         migrator.registerMigration("6 removals", migrate: removals)
+        migrator.registerMigration("7 previews", migrate: previews)
         return migrator
+    }
+
+    /// A preview that is shown has the published status `completed`.
+    private static func previews(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                DROP INDEX downloads_by_status;
+                DROP TRIGGER downloads_ran;
+                ALTER TABLE downloads DROP COLUMN status;
+                ALTER TABLE downloads ADD COLUMN status TEXT NOT NULL GENERATED ALWAYS AS (CASE state
+                    WHEN 'queued' THEN 'pending' WHEN 'started' THEN 'downloading'
+                    WHEN 'downloading' THEN 'downloading' WHEN 'preview_ready' THEN 'completed'
+                    WHEN 'completed' THEN 'completed' ELSE 'failed' END) VIRTUAL;
+                CREATE INDEX downloads_by_status ON downloads (status);
+                """)
+        try createTurnsTrigger(database)
     }
 
     /// What was removed, for clients that follow changes. No revision is used twice.
@@ -136,9 +153,13 @@ enum CaptureMigrations {
 
     /// When a download of a user stopped running, in whatever way.
     private static func turns(_ database: Database) throws {
+        try database.execute(sql: "ALTER TABLE users ADD COLUMN last_ran_at TEXT")
+        try createTurnsTrigger(database)
+    }
+
+    private static func createTurnsTrigger(_ database: Database) throws {
         try database.execute(
             sql: """
-                ALTER TABLE users ADD COLUMN last_ran_at TEXT;
                 CREATE TRIGGER downloads_ran AFTER UPDATE OF state ON downloads
                 WHEN OLD.status = 'downloading' AND NEW.status <> 'downloading'
                 BEGIN

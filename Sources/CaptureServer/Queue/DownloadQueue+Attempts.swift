@@ -134,6 +134,7 @@ extension DownloadQueue {
                 sql: """
                     SELECT lower(file_name) FROM downloads
                     WHERE username = ? AND genre = ? AND file_name IS NOT NULL AND download_id <> ?
+                        AND state <> 'preview_ready'
                     """, arguments: [row.username, row.genre, id])
             func isFree(_ name: String) -> Bool {
                 !reserved.contains(name.lowercased()) && !used.contains(name.lowercased())
@@ -241,7 +242,7 @@ extension DownloadQueue {
             ], now: now)
     }
 
-    private static func end(
+    static func end(
         _ database: Database, _ id: String, _ state: DownloadState, _ failure: ToolFailure?, _ now: Date
     ) throws {
         try update(
@@ -253,7 +254,7 @@ extension DownloadQueue {
             ["state": state.rawValue, "code": failure?.code.rawValue, "message": failure?.message], now: now)
     }
 
-    private static func endAttempt(_ database: Database, _ id: String, _ failure: ToolFailure?, _ now: Date) throws {
+    static func endAttempt(_ database: Database, _ id: String, _ failure: ToolFailure?, _ now: Date) throws {
         try database.execute(
             sql: """
                 UPDATE attempts SET ended_at = :now, error_code = :code, error_message = :message

@@ -52,7 +52,8 @@ extension DownloadQueue {
                 database, sql: "SELECT download_id, revision FROM removals WHERE \(condition)", arguments: arguments)
             let found = [rows.map { Change.download($0) }, removals.map { Change.removal(id: $0[0], revision: $0[1]) }]
             // Of a list that was cut, later ones aren't known yet.
-            let end = try found.filter { $0.count == limit }.compactMap(\.last?.revision).min() ?? Self.revision(database)
+            let end =
+                try found.filter { $0.count == limit }.compactMap(\.last?.revision).min() ?? Self.revision(database)
             let changes = found.joined().filter { $0.revision <= end }.sorted { $0.revision < $1.revision }
             return (changes, end)
         }
@@ -64,7 +65,8 @@ extension DownloadQueue {
     func running(of user: Username?) async throws -> [DownloadRow] {
         try await database.read { database in
             try DownloadRow.fetchAll(
-                database, sql: "SELECT * FROM downloads WHERE status = 'downloading' AND ifnull(?, username) = username",
+                database,
+                sql: "SELECT * FROM downloads WHERE status = 'downloading' AND ifnull(?, username) = username",
                 arguments: [user?.text])
         }
     }

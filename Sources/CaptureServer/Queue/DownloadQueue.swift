@@ -7,6 +7,7 @@ import GRDB
 ///
 ///     queued -> started -> downloading -> completed | failed | cancelled | aborted_by_system
 ///       ^-- after a failure that another attempt can mend, with `not_before`
+///     a preview: downloading -> preview_ready -> completed
 ///
 /// Each change is one transaction.
 package struct DownloadQueue: Sendable {

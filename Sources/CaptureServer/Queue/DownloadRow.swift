@@ -75,6 +75,9 @@ package struct DownloadRow: Codable, Sendable, Hashable, FetchableRecord {
         (try? JSONDecoder().decode(DownloadOptions.self, from: Data(options.utf8))) ?? DownloadOptions()
     }
 
+    /// Whether the file is only shown, and not kept.
+    var isPreview: Bool { downloadOptions.disposition == .preview }
+
     /// Returns the download as clients see it, without what only the running server knows.
     package var download: Download {
         var download = Download(

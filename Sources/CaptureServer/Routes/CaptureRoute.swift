@@ -49,6 +49,7 @@ struct CaptureRoute: Sendable {
         .init(.get, "/events") { try await EventRoutes(service: $0).stream($1) },
         .init(.delete, "/history/{id}") { try await DownloadRoutes(service: $0).delete($1) },
         .init(.post, "/download/{id}/cancel") { try await DownloadRoutes(service: $0).cancel($1) },
+        .init(.post, "/download/{id}/preview/close") { try await DownloadRoutes(service: $0).closePreview($1) },
         .init(.post, "/download/{id}/retry") { try await DownloadRoutes(service: $0).retry($1) },
         .init(.post, "/download/{id}/check") { try await DownloadRoutes(service: $0).check($1) },
         .init(.get, "/download/{id}/log") { try await DownloadRoutes(service: $0).log($1) },

@@ -49,6 +49,7 @@ struct DownloadRoutes: Sendable {
                 .conflict, "conflict", "the download of this Idempotency-Key was removed from the list")
         case .tooMany(let seconds): throw tooMany(seconds)
         }
+        if row.isPreview { service.runner.previews.add(row.downloadID, for: caller.limitID) }
         let receipt = DownloadReceipt(
             of: try await service.download(row, for: caller), isForOlderClient: request.isFromOlderClient, at: Date())
         return try JSONAnswer.response(receipt, status: .created)
@@ -103,23 +104,19 @@ struct DownloadRoutes: Sendable {
     /// `POST /download/{id}/cancel`
     func cancel(_ call: CaptureRoutes.Call) async throws -> Response {
         let row = try await service.row(call.path[1], for: call.caller)
-        let id = row.downloadID
-        var cancelled: DownloadRow?
-        do {
-            cancelled = try await queue.cancel(id)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
-            // Its own parts may fill the disk.
-            service.runner.stop(id)
-            while service.runner.isRunning(id) { try await Task.sleep(for: .milliseconds(50)) }
-            service.runner.handOver.sweep(row)
-            cancelled = try await queue.cancel(id)
-        }
-        guard let cancelled else {
+        guard try await service.runner.cancel(row) else {
             throw RequestFailure(
                 .conflict, "not_possible", "the download has ended already, or is being added to the library")
         }
-        if !service.runner.stop(id), cancelled.downloadState == .queued { service.runner.handOver.sweep(cancelled) }
-        return try await status(id, call.caller)
+        return try await status(row.downloadID, call.caller)
+    }
+
+    /// `POST /download/{id}/preview/close`: stops a preview, or deletes its file. Can be repeated.
+    func closePreview(_ call: CaptureRoutes.Call) async throws -> Response {
+        let row = try await service.row(call.path[1], for: call.caller)
+        guard row.isPreview else { throw RequestFailure(.conflict, "not_possible", "this download isn't a preview") }
+        try await service.runner.closePreview(row.downloadID)
+        return try await status(row.downloadID, call.caller)
     }
 
     /// `POST /download/{id}/retry`
@@ -132,7 +129,10 @@ struct DownloadRoutes: Sendable {
         }
         let id = try await service.row(call.path[1], for: call.caller).downloadID
         switch try await queue.retry(id, options: options, client: call.caller.limitID) {
-        case .queued: break
+        case .queued:
+            if try await queue.row(id)?.isPreview == true {
+                service.runner.previews.add(id, for: call.caller.limitID)
+            }
         case .notPossible:
             throw RequestFailure(
                 .conflict, "not_possible", "only a download that failed or was cancelled can be retried")

@@ -19,8 +19,9 @@ struct EventRoutes: Sendable {
         }
         let presence = call.context.watchClient()
         presence.onEnd { [weak listener] in listener?.end() }
+        let previews = service.runner.previews.listen(as: call.caller.limitID)
         let body = ResponseBody { [service] writer in
-            defer { withExtendedLifetime(listener) {} }
+            defer { withExtendedLifetime((listener, previews)) {} }
             try await writer.write(ByteBuffer(string: ServerSentEvent.start))
             var events = DownloadEvents(service: service, caller: call.caller, since: start)
             try await withThrowingTaskGroup(of: Void.self) { group in

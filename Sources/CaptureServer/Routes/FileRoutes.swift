@@ -20,12 +20,25 @@ struct FileRoutes: Sendable {
         let isShown = ["video/", "audio/", "image/"].contains(where: type.hasPrefix) || type == "application/pdf"
         // Browsers don't show PDF in a sandbox.
         let policy = type == "application/pdf" ? Self.documentPolicy : Self.mediaPolicy
-        return try await send(
+        let response = try await send(
             path, request,
             [
                 .contentType: type, .contentSecurityPolicy: policy,
                 .contentDisposition: Self.disposition(isShown ? "inline" : "attachment", name),
             ])
+        guard row.isPreview else { return response }
+        return Self.sending(response, while: service.runner.previews.use(row.downloadID))
+    }
+
+    /// Keeps somebody present until a response was sent: a player that is paused stops reading.
+    private static func sending(_ response: Response, while presence: Previews.Presence) -> Response {
+        let body = response.body
+        var response = response
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            defer { withExtendedLifetime(presence) {} }
+            try await body.write(writer)
+        }
+        return response
     }
 
     /// `GET /download/{id}/archive`: the WACZ.

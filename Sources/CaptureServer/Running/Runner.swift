@@ -8,14 +8,15 @@ import Synchronization
 
 /// Runs the downloads of the queue, one after the other.
 final class Runner: Sendable {
-    private let queue: DownloadQueue
+    let queue: DownloadQueue
+    let previews = Previews()
     private let layout: CaptureLayout
     let handOver: HandOver
     private let toolbox: Toolbox
     private let versions: ToolVersions
     private let current: Current<CaptureSettings>
-    private var settings: CaptureSettings { current.value }
-    private let logger: Logger
+    var settings: CaptureSettings { current.value }
+    let logger: Logger
 
     private struct State {
         /// Of running downloads: ends the attempt.
@@ -89,6 +90,7 @@ final class Runner: Sendable {
     /// Continues what a killed server was doing: ends its tools, and puts its downloads back into the queue.
     func recover() async throws {
         WorkerProcess.endLeftovers(of: layout.sessions)
+        for row in try await queue.endPreviews() { handOver.sweep(row) }
         try await queue.requeueInterrupted()
         for name in try Folder.names(in: layout.sessions) {
             guard let row = try await queue.row(name) else {
@@ -97,6 +99,9 @@ final class Runner: Sendable {
             }
             // Completed, failed or cancelled, but not yet deleted.
             if row.downloadState.hasEnded { handOver.sweep(row) }
+        }
+        for name in try Folder.names(in: layout.received) {
+            if try await queue.row(name)?.downloadState.hasEnded ?? true { handOver.removeReceived(name) }
         }
     }
 
@@ -116,6 +121,7 @@ final class Runner: Sendable {
     private func tick() async {
         while !Task.isCancelled {
             wake()
+            await closeAbandonedPreviews()
             guard (try? await Task.sleep(for: settings.pollInterval)) != nil else { break }
         }
         waker.finish()
@@ -190,13 +196,16 @@ final class Runner: Sendable {
                 return try await fail(row, failure)
             }
             switch result {
-            case .success(let files):
+            case .preview(let file) where row.isPreview:
+                try await handOver.show(row, file)
+                logger.info("Preview ready", metadata: ["download": "\(id)"])
+            case .success(let files) where !row.isPreview:
                 if let problem = files.genreDetectionError {
                     logger.notice("Genre detection failed", metadata: ["download": "\(id)", "reason": "\(problem)"])
                 }
                 try await handOver(files, of: row)
             case .failure(let failure): try await fail(row, failure)
-            case .replayed: throw StoreError(.failed, "the worker did something else")
+            case .success, .preview, .replayed: throw StoreError(.failed, "the worker did something else")
             }
         } catch let error as StoreError where Self.temporary.contains(error.code) {
             // The store or the folder can't be used now; what was made waits for it.
@@ -256,7 +265,7 @@ final class Runner: Sendable {
         // Whatever a tool makes of it: to curl, it can look like the end of a file.
         if egress.isUsedUp { return .failure(Self.tooLarge(egress)) }
         if case .exited(let result?) = end {
-            if case .success(let files) = result { try handOver.keep(files, of: row) }
+            if case .success(let files) = result, !row.isPreview { try handOver.keep(files, of: row) }
             return result
         }
         if try freeBytes() < settings.freeBytesMin { return .failure(Self.diskIsFull) }
@@ -472,6 +481,8 @@ package struct CaptureSettings: Sendable {
     /// Nothing starts with less free space, in bytes.
     package var freeBytesMin: UInt64 = 200_000_000
     package var silenceMax = Duration.seconds(60)
+    /// How long a preview stays that nobody looks at.
+    package var previewTime = Duration.seconds(60)
     package var pageLimits = RecordingLimits()
     package var attempt = AttemptLimits()
     /// The folder `www`, with which archives are seen to replay; `nil` if that isn't tried.

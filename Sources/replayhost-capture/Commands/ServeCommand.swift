@@ -54,6 +54,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("silence-limit"), help: .hidden)
     var silenceLimit: Int?
 
+    @Option(name: .customLong("preview-seconds"), help: .hidden)
+    var previewSeconds: Int?
+
     @Option(name: .customLong("hosts"), help: .hidden)
     var hosts: String?
 
@@ -167,6 +170,7 @@ struct ServeCommand: AsyncParsableCommand {
         if let pageLimits { settings.pageLimits = try Self.limits(pageLimits) }
         if let attemptLimits { try Self.change(&settings.attempt, attemptLimits) }
         if let silenceLimit { settings.silenceMax = .seconds(silenceLimit) }
+        if let previewSeconds { settings.previewTime = .seconds(previewSeconds) }
         if let hosts { settings.names = .hosts(try String(contentsOfFile: hosts, encoding: .utf8)) }
         // For tests: the server dies right after a step of the hand-over, as if it was killed.
         if let step = ProcessInfo.processInfo.environment["REPLAYHOST_CAPTURE_CRASH_AFTER"] {

@@ -1,0 +1,71 @@
+import ArchiveStore
+import CaptureAPI
+import Foundation
+import WebArchive
+
+/// What was fetched, as a file for people.
+struct FoundFile {
+    /// Absolute.
+    let path: String
+    /// `video/mp4`, for example.
+    let mediaType: String
+    /// `<id>_<title>.<ext>`
+    let fileName: String
+    let title: String
+    let genre: Genre
+    /// Why the genre couldn't be found out.
+    var genreDetectionError: String?
+}
+
+extension Attempt {
+    func found(_ files: MediaAttempt.Files, _ url: WebURL) -> FoundFile {
+        let (genre, problem) = Self.genre(of: url, files.info.extractor, tool: "yt-dlp")
+        let title = Self.title(files.info.title)
+        session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
+        let ending = (files.media as NSString).pathExtension.lowercased()
+        return FoundFile(
+            path: files.media, mediaType: MediaType.of(ending, isVideo: files.probe.hasVideo),
+            fileName: FileName.make(id: files.info.id, title: files.info.title, extension: ending), title: title,
+            genre: genre, genreDetectionError: problem)
+    }
+
+    func found(
+        _ files: PhotoAttempt.Files, _ attempt: PhotoAttempt, _ url: WebURL, time: CaptureTimestamp
+    ) throws -> FoundFile {
+        let (genre, problem) = Self.genre(of: url, files.extractor, tool: "gallery-dl")
+        let title = Self.title(files.title)
+        session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
+        let file = try attempt.file(files, time: time)
+        let ending = (file as NSString).pathExtension.lowercased()
+        let id = files.id.isEmpty ? String(session.order.downloadID.prefix(8)) : files.id
+        return FoundFile(
+            path: file, mediaType: MediaType.of(ending),
+            fileName: FileName.make(id: id, title: files.title, extension: ending), title: title, genre: genre,
+            genreDetectionError: problem)
+    }
+
+    func found(_ files: DocumentAttempt.Files) -> FoundFile {
+        let last = files.exchanges[files.exchanges.count - 1]
+        let component = WebURL(last.url)?.path.split(separator: "/").last.map(String.init) ?? ""
+        let name = (last.head.fileName ?? component.removingPercentEncoding ?? component) as NSString
+        let fallback = files.genre == .pdf ? "pdf" : "epub"
+        let isNamed = Genre.endings.contains(name.pathExtension.lowercased())
+        let ending = isNamed ? name.pathExtension.lowercased() : fallback
+        let stem = (isNamed ? name.deletingPathExtension : name as String).split(separator: "/").last.map(String.init)
+        let title = Self.title(stem ?? "Document")
+        session.report(WorkerMessage(stage: .checking, title: title, genre: files.genre))
+        return FoundFile(
+            path: files.path,
+            mediaType: Genre(mediaType: files.mediaType) == nil ? MediaType.of(ending) : files.mediaType,
+            fileName: FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: ending),
+            title: title, genre: files.genre)
+    }
+
+    /// The genre of a URL, or else of a tool's extractor; and why it isn't known.
+    private static func genre(of url: WebURL, _ extractor: String?, tool: String) -> (Genre, problem: String?) {
+        let known = Genre(of: url)
+        let genre = known == .unknown ? extractor.flatMap { Genre(extractor: $0) } ?? .unknown : known
+        guard genre == .unknown else { return (genre, nil) }
+        return (genre, "no genre for this site (\(tool)'s extractor: \(extractor ?? "unknown"))")
+    }
+}

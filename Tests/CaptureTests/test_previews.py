@@ -1,0 +1,134 @@
+"""`options.disposition: preview`: a file that is shown on a screen, and is gone with it."""
+
+import os
+
+import decoders
+import pytest
+from capture_host import FAST_RETRIES, SECONDS, CaptureHost
+from described import ask
+from events import EventStream
+from fake_tools import FakeTools
+from support.waiting import wait_until
+
+PREVIEW = {"disposition": "preview"}
+
+
+def start(host, url, **fields):
+    status, answer = ask(host, "POST", "/download", {"url": url, **fields, "options": {**PREVIEW, **fields.get("options", {})}})
+    assert status == 201, answer
+    return answer["download_id"]
+
+
+def received(host):
+    """The files that previews leave in the store."""
+    folder = host.capture / "received"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def expect_nothing_left(host):
+    wait_until(lambda: not received(host) and not host.sessions(), f"no file is left: {received(host)}", SECONDS)
+    assert host.archives() == {} and host.files() == []
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """A server without downloads that are kept."""
+    folder = tmp_path_factory.mktemp("shown")
+    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
+    host.tools.give_gallery_dl()
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+def test_preview_is_shown_and_deleted(shown, website):
+    with EventStream(shown) as stream:
+        identifier = start(shown, website.fake("ok", title="Quay lights"))
+        row = stream.wait_for("download", lambda value: value["state"] == "preview_ready")
+        for decode in (decoders.v1_status, decoders.v2_status, decoders.own_status):
+            decode(row)
+        assert (row["download_id"], row["status"], row["archive"], row["title"]) == (identifier, "completed", None, "Quay lights")
+        assert row["file_path"].endswith("_Quay_lights.mp4") and row["file_size"] == 200_000
+        status, _, film = shown.request("GET", f"/download/{identifier}/file")
+        assert status == 200 and len(film) == 200_000
+        status, _, part = shown.request("GET", f"/download/{identifier}/file", {"Range": "bytes=2-5"})
+        assert (status, part) == (206, film[2:6])
+        status, ticket = ask(shown, "POST", f"/download/{identifier}/ticket")
+        played = ticket["url"].removeprefix(shown.started["address"])
+        assert shown.request("GET", played)[2] == film
+        assert ask(shown, "GET", f"/download/{identifier}/archive")[0] == 404
+        assert shown.archives() == {} and shown.files() == []
+        assert shown.history(state="preview_ready") == [shown.status(identifier)]
+        for _ in range(2):
+            status, row = ask(shown, "POST", f"/download/{identifier}/preview/close")
+            assert (status, row["state"], row["file_path"], row["file_size"]) == (200, "completed", None, None)
+        stream.wait_for("download", lambda value: value["state"] == "completed")
+    assert shown.request("GET", played)[0] == 404
+    expect_nothing_left(shown)
+    assert any("yt-dlp" in line for line in shown.lines(identifier))
+
+
+@pytest.mark.parametrize(("path", "kind", "start_of_file"), [
+    ("/guide.pdf", "application/pdf", b"%PDF"), ("/document", "application/pdf; charset=binary", b"%PDF"),
+    ("/book", "application/epub+zip", b"PK"), ("/generic/ok", "video/mp4", b""), ("/fake/photos?count=2", "application/zip", b"PK"),
+])
+def test_documents_photos_and_unknown_sites_are_shown(shown, website, path, kind, start_of_file):
+    identifier = start(shown, website(path))
+    row = shown.wait_for(identifier, "preview_ready")
+    status, head, file = shown.request("GET", f"/download/{identifier}/file")
+    assert status == 200 and file.startswith(start_of_file) and len(file) == row["file_size"] > 0
+    assert head["Content-Type"].partition(";")[0] == kind.partition(";")[0]
+    assert ask(shown, "DELETE", f"/history/{identifier}")[0] == 200
+    expect_nothing_left(shown)
+
+
+def test_page_is_not_a_preview(shown, website):
+    row = shown.wait_for(start(shown, website("/page")), "failed")
+    assert row["error_code"] == "page_unsupported"
+    assert ask(shown, "POST", "/download", {"url": website("/page"), "options": {**PREVIEW, "mode": "page"}})[0] == 400
+
+
+def test_saving_the_same_url_is_another_download(shown, website):
+    url = website.fake("busy", by="both")
+    preview = start(shown, url)
+    assert start(shown, url) == preview
+    saved = shown.add(url)
+    assert saved != preview and shown.add(url, options={"disposition": "library"}) == saved
+    assert shown.call("POST", f"/download/{saved}/preview/close")[0] == 409
+    assert ask(shown, "POST", f"/download/{preview}/preview/close")[1]["state"] == "cancelled"
+    shown.cancel(saved)
+    shown.wait_for(saved, "cancelled")
+    expect_nothing_left(shown)
+
+
+def test_nobody_looks_at_it(tmp_path, website):
+    """After 60 seconds, here one: what is shown is deleted, what runs is stopped."""
+    with CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), "--preview-seconds", "1") as host:
+        identifier = start(host, website.fake("ok", by="nobody"))
+        wait_until(lambda: received(host), "it's shown", SECONDS)
+        wait_until(lambda: not received(host), "its file is deleted", SECONDS)
+        assert host.status(identifier)["state"] == "completed"
+        running = start(host, website.fake("busy", by="nobody"))
+        wait_until(lambda: host.processes(), "it runs", SECONDS)
+        host.expect_no_processes()
+        assert host.status(running)["state"] == "cancelled"
+        expect_nothing_left(host)
+
+
+def test_start_deletes_previews_of_a_server_that_was_killed(tmp_path, website):
+    with CaptureHost(tmp_path, FakeTools(tmp_path / "tools")) as host:
+        identifier = start(host, website.fake("ok", by="killed"))
+        host.wait_for(identifier, "preview_ready")
+        running, queued = start(host, website.fake("busy", by="killed")), start(host, website.fake("ok", by="later"))
+        host.wait_for(running, "downloading")
+        host.kill_9()
+        assert received(host) and os.listdir(host.capture / "sessions")
+        host.start()
+        assert [host.status(one)["state"] for one in (identifier, running, queued)] == ["completed"] + ["aborted_by_system"] * 2
+        expect_nothing_left(host)
+        # A person can start one again.
+        assert host.call("POST", f"/download/{queued}/retry")[0] == 200
+        host.wait_for(queued, "preview_ready")
+        host.call("POST", f"/download/{queued}/preview/close")
+        expect_nothing_left(host)
