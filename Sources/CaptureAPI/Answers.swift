@@ -234,6 +234,17 @@ package struct DownloadAcknowledgement: Sendable, Hashable, Codable {
     }
 }
 
+/// The answer to `DELETE /history`.
+package struct HistoryRemoval: Sendable, Hashable, Codable {
+    package var success = true
+    /// How many downloads were removed.
+    package var removed: Int
+    /// How many weren't, because they run.
+    package var left: Int
+
+    package init(removed: Int, left: Int) { (self.removed, self.left) = (removed, left) }
+}
+
 /// The body of every error: all keys that the published documents name.
 package struct CaptureError: Error, Sendable, Hashable, Codable {
     /// `detail`: a list for invalid requests, else a text.

@@ -63,6 +63,34 @@ package struct HistoryQuery: Sendable, Hashable {
 
     /// Returns the number of all matching downloads, and those of this page, newest first.
     func run(_ database: Database) throws -> (total: Int, rows: [DownloadRow]) {
+        let (filter, arguments) = filter()
+        let rows = try DownloadRow.fetchAll(
+            database, sql: "SELECT * FROM downloads WHERE \(filter) ORDER BY id DESC LIMIT ? OFFSET ?",
+            arguments: arguments + [limit, offset])
+        return (try count(database), rows)
+    }
+
+    /// Returns the number of all matching downloads.
+    func count(_ database: Database) throws -> Int {
+        let (filter, arguments) = filter()
+        let sql = "SELECT count(*) FROM downloads WHERE \(filter)"
+        return try Int.fetchOne(database, sql: sql, arguments: arguments) ?? 0
+    }
+
+    /// Returns matching downloads that don't run, the newest first.
+    ///
+    /// - Parameter id: Only older ones than the one with this number; `nil` for all.
+    func removable(_ database: Database, before id: Int64?) throws -> [DownloadRow] {
+        let (filter, arguments) = filter()
+        let sql = """
+            SELECT * FROM downloads WHERE \(filter) AND status <> 'downloading' AND id < ? ORDER BY id DESC LIMIT ?
+            """
+        return try DownloadRow.fetchAll(database, sql: sql, arguments: arguments + [id ?? .max, Self.removedAtOnce])
+    }
+
+    private static let removedAtOnce = 200
+
+    private func filter() -> (sql: String, arguments: StatementArguments) {
         var conditions: [String] = []
         var arguments = StatementArguments()
         func add(_ condition: String, _ values: StatementArguments) {
@@ -78,13 +106,7 @@ package struct HistoryQuery: Sendable, Hashable {
         if let domain { add("(host = ? OR host LIKE ? ESCAPE '\\')", [domain, "%.\(Self.escaped(domain))"]) }
         if let since { add("created_at >= ?", [since]) }
         if let until { add("created_at < ?", [until]) }
-        let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-        let total =
-            try Int.fetchOne(database, sql: "SELECT count(*) FROM downloads \(filter)", arguments: arguments) ?? 0
-        let rows = try DownloadRow.fetchAll(
-            database, sql: "SELECT * FROM downloads \(filter) ORDER BY id DESC LIMIT ? OFFSET ?",
-            arguments: arguments + [limit, offset])
-        return (total, rows)
+        return (conditions.isEmpty ? "true" : conditions.joined(separator: " AND "), arguments)
     }
 
     private static func escaped(_ text: String) -> String {

@@ -47,6 +47,7 @@ struct CaptureRoute: Sendable {
         .init(.get, "/status/{id}") { try await DownloadRoutes(service: $0).status($1) },
         .init(.get, "/history") { try await DownloadRoutes(service: $0).history($1) },
         .init(.get, "/events") { try await EventRoutes(service: $0).stream($1) },
+        .init(.delete, "/history") { try await DownloadRoutes(service: $0).deleteRange($1) },
         .init(.delete, "/history/{id}") { try await DownloadRoutes(service: $0).delete($1) },
         .init(.post, "/download/{id}/cancel") { try await DownloadRoutes(service: $0).cancel($1) },
         .init(.post, "/download/{id}/preview/close") { try await DownloadRoutes(service: $0).closePreview($1) },

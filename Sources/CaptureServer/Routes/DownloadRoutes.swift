@@ -169,20 +169,50 @@ struct DownloadRoutes: Sendable {
         let row = try await service.row(call.path[1], for: call.caller)
         let isRunning = RequestFailure(.conflict, "not_possible", "cancel the download first")
         guard ![.started, .downloading].contains(row.downloadState) else { throw isRunning }
+        guard try await !remove([row], call).isEmpty else { throw isRunning }
+        return try JSONAnswer.response(DownloadAcknowledgement(downloadID: row.downloadID))
+    }
+
+    /// `DELETE /history`: removes what `GET /history` would list on all of its pages, except downloads that run.
+    func deleteRange(_ call: CaptureRoutes.Call) async throws -> Response {
+        let query = try HistoryQuery(call.parameters, only: call.caller.user)
+        guard query.since != nil || query.until != nil else {
+            throw FieldProblem(["query", "since"], "Give since or until", type: "missing")
+        }
+        var removed = 0
+        var last: Int64?
+        while true {
+            let rows = try await queue.database.read { [last] in try query.removable($0, before: last) }
+            guard let end = rows.last else { break }
+            last = end.id
+            removed += try await remove(rows, call).count
+        }
+        let left = try await queue.database.read { try query.count($0) }
+        return try JSONAnswer.response(HistoryRemoval(removed: removed, left: left))
+    }
+
+    /// Removes downloads; with `archive` and `file` also what was saved.
+    ///
+    /// - Returns: The rows of those that were removed. A download that runs isn't.
+    private func remove(_ rows: [DownloadRow], _ call: CaptureRoutes.Call) async throws -> [DownloadRow] {
         let (removesArchive, removesFile) = (call.hasFlag("archive"), call.hasFlag("file"))
-        // The row last: as long as it's there, a person sees that something is left, and can repeat this.
+        // The rows last: as long as they're there, a person sees that something is left, and can repeat this.
         try await BlockingWork().long { [service] in
-            if removesFile, let path = service.layout.file(row) { try Folder.delete(path) }
-            if removesArchive, let archive = row.archiveID.flatMap({ ArchiveID($0) }) {
-                try service.store.remove(archive)
+            for row in rows {
+                if removesFile, let path = service.layout.file(row) { try Folder.delete(path) }
+                if removesArchive, let archive = row.archiveID.flatMap({ ArchiveID($0) }) {
+                    try service.store.remove(archive)
+                }
             }
         }
-        guard let deleted = try await queue.delete(row.downloadID) else { throw isRunning }
+        let deleted = try await queue.delete(rows.map(\.downloadID))
         try await BlockingWork().long { [service] in
-            service.runner.handOver.sweep(deleted)
-            try service.logs.delete(deleted)
+            for row in deleted {
+                service.runner.handOver.sweep(row)
+                try service.logs.delete(row)
+            }
         }
-        return try JSONAnswer.response(DownloadAcknowledgement(downloadID: row.downloadID))
+        return deleted
     }
 
     // Requests
