@@ -54,19 +54,21 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
     package var container: Container?
     package var audioQuality: AudioQuality?
     package var disposition: Disposition?
+    /// The ID of the collection that the archive is added to.
+    package var collection: String?
 
     package static let heights = 144...4320
 
     package init(
         mode: Mode? = nil, form: Form? = nil, height: Int? = nil, container: Container? = nil,
-        audioQuality: AudioQuality? = nil
+        audioQuality: AudioQuality? = nil, collection: String? = nil
     ) {
         (self.mode, self.form, self.height) = (mode, form, height)
-        (self.container, self.audioQuality) = (container, audioQuality)
+        (self.container, self.audioQuality, self.collection) = (container, audioQuality, collection)
     }
 
     private enum CodingKeys: String, CodingKey {
-        case mode, form, height, container, disposition
+        case mode, form, height, container, disposition, collection
         case audioQuality = "audio_quality"
     }
 
@@ -111,6 +113,9 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
         }
         if disposition == .preview, mode == .page {
             problems.append(FieldProblem(["body", "options", "disposition"], "A page can't be previewed"))
+        }
+        if disposition == .preview, collection != nil {
+            problems.append(FieldProblem(["body", "options", "collection"], "A preview has no archive"))
         }
         if container == .opus, ![nil, .hz48000].contains(audioQuality) {
             problems.append(FieldProblem(["body", "options", "audio_quality"], "Opus audio always has 48k"))

@@ -97,6 +97,8 @@ struct DownloadRequestTests {
         (#"{"url":"https://example.org/a","options":[]}"#, "options"),
         (#"{"url":"https://example.org/a","options":{"disposition":"private"}}"#, "disposition"),
         (#"{"url":"https://example.org/a","options":{"disposition":"preview","mode":"page"}}"#, "disposition"),
+        (#"{"url":"https://example.org/a","options":{"disposition":"preview","collection":"a"}}"#, "collection"),
+        (#"{"url":"https://example.org/a","options":{"collection":7}}"#, "collection"),
         (#"{"url":"https://example.org/a","options":{"height":"720"}}"#, "height"),
         (#"{"url":"https://example.org/a","options":{"height":720.5}}"#, "options"),
         (#"{"url":"https://example.org/a","options":{"height":143}}"#, "height"),

@@ -31,7 +31,12 @@ struct HandOver: Sendable {
         let id = row.downloadID
         let session = SessionFolder(layout.session(row.sessionID))
         guard try await queue.beginStoring(id) else { return sweep(row) }
-        let archive = try await BlockingWork().long { try importArchive(files, session, row) }
+        let (archive, lack) = try await BlockingWork().long {
+            let archive = try importArchive(files, session, row)
+            return (archive, try WantedCollection.add(archive.id, to: row.downloadOptions.collection, in: store))
+        }
+        var files = files
+        if let lack { files.incomplete = [files.incomplete, lack].compactMap { $0 }.joined(separator: " ") }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
         try onStep(.imported)
         let keepsFiles = keepsFiles()

@@ -34,6 +34,7 @@ struct DownloadRoutes: Sendable {
         var request = request
         if let user = caller.user { request.username = user }
         try checkPlatform(of: request)
+        try await checkCollection(of: request.options)
         let row: DownloadRow
         switch try await queue.accept(request, key: key, client: caller.limitID) {
         case .added(let added, let isNewUser):
@@ -71,6 +72,13 @@ struct DownloadRoutes: Sendable {
             "Unsupported platform; this server saves \(allowed.map(\.rawValue).joined(separator: ", ")) only")
         failure.reason = "unsupported_platform"
         throw failure
+    }
+
+    private func checkCollection(of options: DownloadOptions) async throws {
+        let problem = try await BlockingWork().long { [store = service.store] in
+            try WantedCollection.problem(of: options, in: store)
+        }
+        if let problem { throw RequestFailure(invalid: [problem]) }
     }
 
     /// `GET /status/{id}`
@@ -128,6 +136,7 @@ struct DownloadRoutes: Sendable {
             throw Self.failure(refusal)
         }
         let id = try await service.row(call.path[1], for: call.caller).downloadID
+        if let options { try await checkCollection(of: options) }
         switch try await queue.retry(id, options: options, client: call.caller.limitID) {
         case .queued:
             if try await queue.row(id)?.isPreview == true {

@@ -40,6 +40,11 @@ struct AddCommand: AsyncParsableCommand {
         name: .customLong("audio-quality"), help: "The sample rate of audio; needs --form audio or an audio container.")
     var audioQuality: DownloadOptions.AudioQuality?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The collection in the library that the archives are added to.", valueName: "id"))
+    var collection: String?
+
     @Flag(name: .long, help: "Wait until all are saved. The exit code is 4 if one fails.")
     var wait = false
 
@@ -92,7 +97,8 @@ struct AddCommand: AsyncParsableCommand {
             let options: DownloadOptions
         }
         let options = DownloadOptions(
-            mode: mode, form: form, height: height, container: container, audioQuality: audioQuality)
+            mode: mode, form: form, height: height, container: container, audioQuality: audioQuality,
+            collection: collection)
         return Array(try JSONEncoder().encode(Body(url: url, username: user, options: options)))
     }
 
@@ -123,11 +129,12 @@ extension DownloadOptions.AudioQuality: ExpressibleByArgument {}
 
 /// The queue, for as long as no server uses it.
 private struct QueueWithoutServer {
+    private let store: ArchiveStore
     private let queue: DownloadQueue
     private let lock: ServerFile
 
     init(_ common: CommonOptions) async throws {
-        let store = try common.openStore(repairing: false)
+        store = try common.openStore(repairing: false)
         try CaptureLayout(store: store.layout, downloads: "").makeFolders()
         lock = try ServerFile(ofCaptureServerIn: store.layout)
         do {
@@ -143,6 +150,9 @@ private struct QueueWithoutServer {
     func add(_ body: [UInt8]) async throws -> DownloadReceipt {
         do {
             let request = try DownloadRequest(json: Data(body))
+            if let problem = try WantedCollection.problem(of: request.options, in: store) {
+                throw DownloadRequest.Refusal.invalid([problem], isFromOlderClient: false)
+            }
             switch try await queue.accept(request, key: nil) {
             case .added(let row, _), .known(let row):
                 return DownloadReceipt(of: row.download, isForOlderClient: false, at: Date())
