@@ -47,7 +47,7 @@ package struct CaptureLayout: Sendable {
     package func cookies(of user: String) -> String { "\(cookies)/\(user).txt" }
 
     /// The folder with the files of a download.
-    func folder(_ row: DownloadRow) -> String { "\(downloads)/\(row.username)/\(row.genre)" }
+    func folder(_ row: DownloadRow) -> String { "\(downloads)/\(row.username)/\(row.folder ?? row.genre)" }
 
     /// The folder with what was taken out of a download's session.
     func received(_ row: DownloadRow) -> String { "\(received)/\(row.sessionID)" }

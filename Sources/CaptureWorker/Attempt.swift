@@ -187,7 +187,7 @@ package struct Attempt: Sendable {
         if case .document(let files) = outcome { return try await pack(files) }
         if case .onlyForBrowsers(let failure) = outcome { return try await saveByBrowser(or: failure) }
         guard case .other(let type) = outcome else { throw ToolFailure(.unsupported, "this can't be saved") }
-        let isPage = Self.pageTypes.contains(type)
+        let isPage = OrdinaryFile.pageTypes.contains(type)
         // The generic extractor also takes what a page only shows beside its text. Without a browser, that's better than
         // nothing.
         if isPage, !isMedia, session.order.tools.chromium != nil { return try await savePage(of: type) }
@@ -200,10 +200,8 @@ package struct Attempt: Sendable {
         }
     }
 
-    private static let pageTypes = ["text/html", "application/xhtml+xml"]
-
     private func savePage(of type: String) async throws -> SavedFiles {
-        guard Self.pageTypes.contains(type) else {
+        guard OrdinaryFile.pageTypes.contains(type) else {
             throw ToolFailure(
                 .unsupported, "this can't be saved: it's \(type), not a page, video, audio file, PDF or e-book")
         }
@@ -309,7 +307,7 @@ package struct Attempt: Sendable {
             archive: relative(pack.path), archiveSHA256: sha256, file: found.map { relative($0.path) },
             fileSize: try file?.size(), mediaType: found?.mediaType ?? "text/html", fileName: pack.fileName,
             title: pack.title, genre: found?.genre ?? .unknown, genreDetectionError: found?.genreDetectionError,
-            incomplete: incomplete, replayCheck: check)
+            incomplete: incomplete, replayCheck: check, isOrdinaryFile: found?.isOrdinary)
     }
 
     /// A path as it's seen from the session folder.

@@ -15,6 +15,8 @@ struct FoundFile {
     let genre: Genre
     /// Why the genre couldn't be found out.
     var genreDetectionError: String?
+    /// Whether it belongs to no genre.
+    var isOrdinary = false
 }
 
 extension Attempt {
@@ -48,17 +50,27 @@ extension Attempt {
         let last = files.exchanges[files.exchanges.count - 1]
         let component = WebURL(last.url)?.path.split(separator: "/").last.map(String.init) ?? ""
         let name = (last.head.fileName ?? component.removingPercentEncoding ?? component) as NSString
-        let fallback = files.genre == .pdf ? "pdf" : "epub"
-        let isNamed = Genre.endings.contains(name.pathExtension.lowercased())
-        let ending = isNamed ? name.pathExtension.lowercased() : fallback
+        let isOrdinary = files.genre == .unknown
+        let ending =
+            isOrdinary
+            ? OrdinaryFile.ending(of: name as String, type: files.mediaType) : ending(of: name, files.genre)
+        let isNamed = name.pathExtension.lowercased() == ending
         let stem = (isNamed ? name.deletingPathExtension : name as String).split(separator: "/").last.map(String.init)
         let title = Self.title(stem ?? "Document")
         session.report(WorkerMessage(stage: .checking, title: title, genre: files.genre))
         return FoundFile(
             path: files.path,
-            mediaType: Genre(mediaType: files.mediaType) == nil ? MediaType.of(ending) : files.mediaType,
+            mediaType: isOrdinary || Genre(mediaType: files.mediaType) != nil ? files.mediaType : MediaType.of(ending),
             fileName: FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: ending),
-            title: title, genre: files.genre)
+            title: title, genre: files.genre,
+            genreDetectionError: isOrdinary ? "there is no genre for files of this type (\(files.mediaType))" : nil,
+            isOrdinary: isOrdinary)
+    }
+
+    /// The ending of a document's name.
+    private func ending(of name: NSString, _ genre: Genre) -> String {
+        let own = name.pathExtension.lowercased()
+        return Genre.endings.contains(own) ? own : genre == .pdf ? "pdf" : "epub"
     }
 
     /// The genre of a URL, or else of a tool's extractor; and why it isn't known.

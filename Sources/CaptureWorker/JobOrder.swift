@@ -82,6 +82,8 @@ package struct SavedFiles: Sendable, Codable {
     package var incomplete: String?
     /// What was seen when the archive was replayed; `nil` if that wasn't tried.
     package var replayCheck: String?
+    /// Whether the file belongs to no genre, but to the folder `files`.
+    package var isOrdinaryFile: Bool?
 }
 
 /// The file of a preview.

@@ -5,6 +5,7 @@ import io
 import shutil
 import time
 import zipfile
+from urllib.parse import urlencode
 
 import contents
 import decoders
@@ -33,6 +34,67 @@ def warc_records(host, row):
     status, _, data = host.request("GET", f"/download/{row['download_id']}/archive")
     assert status == 200
     return contents.warc_records(data)
+
+
+def ordinary(website, name, kind, body):
+    return website(f"/ordinary/{name}?{urlencode({'type': kind, 'body': body.decode('latin-1')})}")
+
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+@pytest.mark.parametrize(("name", "kind", "body", "ending"), [
+    ("lamp.png", "image/png", b"\x89PNG\r\n", ".png"), ("photo.php", "image/jpeg", b"\xff\xd8", ".jpg"),
+    ("notes.md", "text/plain; charset=utf-8", b"# Tides", ".md"), ("readme", "text/plain", b"Tides", ".txt"),
+    ("tides.json", "application/json", b'{"a": 1}', ".json"), ("api", "application/json", b"[]", ".json"),
+    ("tides.csv", "text/csv", b"a,b", ".csv"), ("charts.zip", "application/zip", b"PK\x05\x06" + b"\0" * 18, ".zip"),
+    ("letter.docx", DOCX, b"PK", ".docx"), ("letter", DOCX, b"PK", ".docx"), ("waves.mp3", "audio/mpeg", b"ID3", ".mp3"),
+    ("disk.iso", "application/octet-stream", b"CD001", ".iso"), ("lamp.svg", "image/svg+xml", b"<svg/>", ".svg"),
+    ("feed.xml", "application/xml", b"<a/>", ".xml"), ("page.html", "text/plain", b"<!doctype html>", ".txt"),
+])
+def test_ordinary_files_are_saved_by_their_type(shared, website, name, kind, body, ending):
+    """As they are, in a folder of their own, and without a genre."""
+    row = shared.wait_for(shared.add(ordinary(website, name, kind, body), username="ordinary"), "completed")
+    decoders.own_status(row)
+    assert (row["genre"], row["status"], row["incomplete"]) == ("unknown", "completed", None), row
+    assert kind.partition(";")[0] in row["genre_detection_error"] and row["file_path"].endswith(ending)
+    assert (shared.downloads / "ordinary" / "files" / row["file_path"]).read_bytes() == body
+    assert [record.body for record in warc_records(shared, row) if record.rec_type == "response"] == [body]
+    assert shared.request("GET", f"/download/{row['download_id']}/file")[2] == body
+
+
+def test_same_names_of_ordinary_files_get_numbers(shared, website):
+    urls = [ordinary(website, "same.csv", "text/csv", body) for body in (b"1", b"2")]
+    rows = [shared.wait_for(shared.add(url, username="same"), "completed") for url in urls]
+    folder = shared.downloads / "same" / "files"
+    assert sorted(folder.iterdir()) == sorted(folder / row["file_path"] for row in rows)
+    assert {path.read_bytes() for path in folder.iterdir()} == {b"1", b"2"}
+
+
+@pytest.mark.parametrize(("kind", "body", "code"), [
+    # A page in disguise, as of a log-in; nothing at all.
+    ("image/png", b"<!DOCTYPE html><title>Log in</title>", "damaged"), ("image/png", b"", "no_file"),
+])
+def test_files_that_lie_about_their_type(shared, website, kind, body, code):
+    row = shared.wait_for(shared.add(ordinary(website, "liar", kind, body)), "failed")
+    assert row["error_code"] == code
+
+
+def test_converted_recording_is_not_an_ordinary_file(shared, website):
+    """yt-dlp is asked for what options name. The fake one doesn't know this site."""
+    url = ordinary(website, "waves.mp3", "audio/mpeg", b"ID3")
+    row = shared.wait_for(shared.add(url, options={"container": "flac"}), "failed")
+    assert row["error_code"] == "unsupported"
+    assert any(call["arguments"][-1] == url and "flac" in call["arguments"] for call in shared.tools.calls())
+
+
+def test_genre_that_was_answered_stays(shared, website):
+    """A file of another type at a URL that ends in .pdf."""
+    status, answer = shared.post(ordinary(website, "chart.pdf", "image/png", b"\x89PNG"), username="stays")
+    assert answer["genre"] == "pdf"
+    row = shared.wait_for(answer["download_id"], "completed")
+    assert (row["genre"], row["genre_detection_error"], row["file_path"][-4:]) == ("pdf", None, ".png")
+    assert (shared.downloads / "stays" / "files" / row["file_path"]).exists()
 
 
 @pytest.mark.parametrize(("path", "genre", "data", "ending"), [

@@ -202,6 +202,10 @@ class _Answer(BaseHTTPRequestHandler):
         else:
             self.send(PDF, PDF_TYPE)
 
+    def answer_ordinary(self):
+        """Any bytes as any type: `type` and `body` in the query."""
+        self.send(self.query.get("body", "x").encode("latin-1"), self.query["type"])
+
     # Pages
 
     def answer_page(self):

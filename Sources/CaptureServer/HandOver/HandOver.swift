@@ -157,7 +157,8 @@ struct HandOver: Sendable {
         let path = "\(layout.received(row))/\(FileName.plain(name))"
         try Folder.create(layout.received(row))
         try session.take(files.archive, to: path)
-        let genre = files.genre == .unknown ? [] : [files.genre.rawValue]
+        let known = files.genre == .unknown ? row.genre : files.genre.rawValue
+        let genre = known == Genre.unknown.rawValue ? [] : [known]
         let options = ImportOptions(
             title: ArchiveMetadata.title(from: files.title), tags: [row.username] + genre,
             saved: SavedURL(

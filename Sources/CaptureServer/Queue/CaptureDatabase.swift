@@ -112,6 +112,10 @@ enum CaptureMigrations {
         migrator.registerMigration("5 turns", migrate: turns)
         migrator.registerMigration("6 removals", migrate: removals)
         migrator.registerMigration("7 previews", migrate: previews)
+        migrator.registerMigration("8 folders") {
+            // The name of the file's folder if it isn't the genre.
+            try $0.execute(sql: "ALTER TABLE downloads ADD COLUMN folder TEXT")
+        }
         return migrator
     }
 

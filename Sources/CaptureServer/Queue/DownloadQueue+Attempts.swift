@@ -65,6 +65,9 @@ extension DownloadQueue {
                 """, arguments: ["id": row.downloadID, "now": QueueTime.text(now)])
     }
 
+    /// The genre as it's reported. One that clients were told never becomes unknown again.
+    static let genre = "CASE WHEN ifnull(:genre, 'unknown') = 'unknown' THEN genre ELSE :genre END"
+
     /// Records what a worker reports.
     package func advance(_ id: String, _ message: WorkerMessage) async throws {
         _ = try await database.write { database in
@@ -72,7 +75,7 @@ extension DownloadQueue {
                 database, id,
                 set: """
                     state = 'downloading', stage = ifnull(:stage, stage), title = ifnull(:title, title),
-                    genre = ifnull(:genre, genre), progress = ifnull(:progress, progress),
+                    genre = \(Self.genre), progress = ifnull(:progress, progress),
                     bytes_done = ifnull(:done, bytes_done), bytes_total = ifnull(:total, bytes_total)
                     """,
                 if: "state IN ('started', 'downloading')",
@@ -102,12 +105,14 @@ extension DownloadQueue {
             try Self.update(
                 database, id,
                 set: """
-                    archive_id = :archive, archive_sha256 = :sha256, title = :title, genre = :genre,
-                    media_type = :type, file_size = :size, genre_detection_error = :problem,
+                    archive_id = :archive, archive_sha256 = :sha256, title = :title, genre = \(Self.genre),
+                    folder = :folder, media_type = :type, file_size = :size,
+                    genre_detection_error = CASE WHEN \(Self.genre) = 'unknown' THEN :problem END,
                     incomplete = :incomplete, replay_check = :check, stage = 'storing'
                     """,
                 [
                     "archive": archive, "sha256": sha256, "title": files.title, "genre": files.genre.rawValue,
+                    "folder": files.isOrdinaryFile == true ? "files" : nil,
                     "type": files.mediaType, "size": files.fileSize.map { Int64(clamping: $0) },
                     "problem": files.genreDetectionError, "incomplete": files.incomplete, "check": files.replayCheck,
                 ])
@@ -133,9 +138,9 @@ extension DownloadQueue {
                 database,
                 sql: """
                     SELECT lower(file_name) FROM downloads
-                    WHERE username = ? AND genre = ? AND file_name IS NOT NULL AND download_id <> ?
+                    WHERE username = ? AND ifnull(folder, genre) = ? AND file_name IS NOT NULL AND download_id <> ?
                         AND state <> 'preview_ready'
-                    """, arguments: [row.username, row.genre, id])
+                    """, arguments: [row.username, row.folder ?? row.genre, id])
             func isFree(_ name: String) -> Bool {
                 !reserved.contains(name.lowercased()) && !used.contains(name.lowercased())
             }

@@ -14,7 +14,7 @@ extension DownloadQueue {
                 database, id,
                 set: """
                     state = 'preview_ready', stage = NULL, completed_at = :now, waiting_for = NULL, not_before = NULL,
-                    progress = NULL, title = :title, genre = :genre, media_type = :type, file_name = :name,
+                    progress = NULL, title = :title, genre = \(Self.genre), media_type = :type, file_name = :name,
                     file_size = :size, genre_detection_error = :problem, incomplete = :incomplete
                     """,
                 if: "state IN ('started', 'downloading')",

@@ -42,10 +42,12 @@ package struct DownloadRow: Codable, Sendable, Hashable, FetchableRecord {
     package let replayCheck: String?
     /// Grows with each change of any download.
     package let revision: Int64
+    /// The name of the file's folder; `nil` if it's the genre.
+    package let folder: String?
 
     package enum CodingKeys: String, CodingKey {
         case id, url, host, username, request, genre, service, title, options, state, stage, progress, attempt
-        case incomplete, revision
+        case incomplete, revision, folder
         case downloadID = "download_id"
         case clientID = "client_id"
         case waitingFor = "waiting_for"

@@ -21,9 +21,10 @@ struct DocumentAttempt {
         var isCut = false
     }
 
-    /// A document with the redirects that led to it.
+    /// A document or another file, with the redirects that led to it.
     struct Files {
         let exchanges: [Exchange]
+        /// `unknown` for an ordinary file.
         let genre: Genre
         let mediaType: String
 
@@ -67,8 +68,8 @@ struct DocumentAttempt {
                 return .onlyForBrowsers(failure)
             }
             let type = exchange.head.mediaType
-            guard let genre = Genre(of: exchange.head, at: current) else { return .other(mediaType: type) }
-            try check(exchange.body, genre)
+            guard let genre = genre(of: exchange.head, at: current) else { return .other(mediaType: type) }
+            try check(exchange.body, genre, type)
             return .document(Files(exchanges: exchanges, genre: genre, mediaType: type))
         }
         return .onlyForBrowsers(ToolFailure(.network, "the site redirects more than \(Self.redirectsMax) times"))
@@ -79,20 +80,31 @@ struct DocumentAttempt {
         // Another host gets no cookies.
         let isSame = browser.map { WebURL($0.url)?.host == WebURL(url)?.host } ?? false
         let fields = isSame ? browser?.fields : browser?.fields.filter { $0.key != "Cookie" }
-        return try await CurlRun(session: session, curl: curl, fields: fields)
-            .fetch(url, name: "\(number)") { $0.isOther(at: url) }
+        return try await CurlRun(session: session, curl: curl, fields: fields).fetch(url, name: "\(number)") { head in
+            guard head.location == nil, head.status == 200, let url = WebURL(url) else { return false }
+            return genre(of: head, at: url) == nil
+        }
+    }
+
+    /// Returns the genre of a response, `unknown` for an ordinary file; `nil` if it's something else, whose body isn't needed.
+    private func genre(of head: ResponseHead, at url: WebURL) -> Genre? {
+        Genre(of: head, at: url) ?? (OrdinaryFile.isOne(head, at: url, session.order.options) ? .unknown : nil)
     }
 
     /// Whether the body is what its type says: error pages are often sent as 200.
-    private func check(_ path: String, _ genre: Genre) throws {
+    private func check(_ path: String, _ genre: Genre, _ type: String) throws {
         let file = try Descriptor(path: path, flags: O_RDONLY)
         let start = try file.bytes(at: 0, upTo: 1024)
         guard !start.isEmpty else { throw ToolFailure(.noFile, "the site sent an empty file") }
         let text = String(decoding: start, as: UTF8.self)
-        let isExpected =
-            genre == .pdf
-            ? text.contains("%PDF-") : !text.lowercased().drop(while: \.isWhitespace).hasPrefix("<!doctype html")
-        guard isExpected else { throw ToolFailure(.damaged, "the file isn't a \(genre == .pdf ? "PDF" : "book")") }
+        let isPage = text.lowercased().drop(while: \.isWhitespace).hasPrefix("<!doctype html")
+        switch genre {
+        case .pdf where !text.contains("%PDF-"): throw ToolFailure(.damaged, "the file isn't a PDF")
+        case .unknown where isPage && !type.hasPrefix("text/"):
+            throw ToolFailure(.damaged, "the site sent a page, which it calls \(type)")
+        case .unknown, .pdf: return
+        default: if isPage { throw ToolFailure(.damaged, "the file isn't a book") }
+        }
     }
 
     /// Resolves a `Location`. RFC 3986 §5.2.
@@ -126,11 +138,5 @@ extension ResponseHead {
     /// Whether the status is one with which sites refuse what isn't a browser. With `Retry-After`, it's a real limit.
     fileprivate var mayBeOnlyForBrowsers: Bool {
         [400, 403, 405, 406, 429, 503].contains(status) && self["retry-after"] == nil
-    }
-
-    /// Whether the body needn't be read, because it isn't a document.
-    fileprivate func isOther(at url: String) -> Bool {
-        guard location == nil, status == 200, let url = WebURL(url) else { return false }
-        return Genre(of: self, at: url) == nil
     }
 }
