@@ -9,11 +9,17 @@ extension Attempt {
         let isMedia = session.order.options.mode == .media
         if Genre(of: url).isDocument, !isMedia { return try await previewDocument() }
         do {
-            return preview(found(try await medium(isGeneric: false), url))
-        } catch let failure as ToolFailure where failure.code == .unsupported {
+            let medium = try await medium(isGeneric: false)
+            if !medium.probe.hasVideo, session.order.options.chosenForm == .video,
+                let photos = try await previewPhotos(url)
+            {
+                return photos
+            }
+            return preview(found(medium, url))
+        } catch let failure as ToolFailure where Self.mayBePhotos(failure) {
+            if let photos = try await previewPhotos(url) { return photos }
+            guard failure.code == .unsupported else { throw failure }
             return try await previewOfUnknownSite(url, isMedia: isMedia)
-        } catch let failure as ToolFailure where failure.code == .noVideo {
-            return try await previewPhotos(url, or: failure)
         }
     }
 
@@ -34,9 +40,10 @@ extension Attempt {
         }
     }
 
-    private func previewPhotos(_ url: WebURL, or failure: ToolFailure) async throws -> PreviewFile {
+    /// - Returns: `nil` if gallery-dl finds no images.
+    private func previewPhotos(_ url: WebURL) async throws -> PreviewFile? {
         let attempt = PhotoAttempt(session: session)
-        guard let photos = try await explained({ try await attempt.run() }) else { throw failure }
+        guard let photos = try await explained({ try await attempt.run() }) else { return nil }
         var preview = preview(try found(photos, attempt, url, time: .now()))
         preview.incomplete = photos.lack
         return preview

@@ -100,12 +100,17 @@ package struct Attempt: Sendable {
             }
         }
         switch try await result({ try await medium(isGeneric: false) }) {
-        case .success(let medium): return try await save(medium, url)
-        case .failure(let failure) where failure.code == .unsupported:
-            return try await saveFromUnknownSite(url, isMedia: mode == .media)
-        case .failure(let failure) where failure.code == .noVideo:
-            return try await savePhotos(url, or: failure)
+        case .success(let medium):
+            if !medium.probe.hasVideo, session.order.options.chosenForm == .video,
+                let saved = try await savePhotos(url, after: nil)
+            {
+                return saved
+            }
+            return try await save(medium, url)
         case .failure(let failure):
+            if Self.mayBePhotos(failure), let saved = try await savePhotos(url, after: failure) { return saved }
+            if failure.code == .unsupported { return try await saveFromUnknownSite(url, isMedia: mode == .media) }
+            if failure.code == .noVideo, mode == .auto { return try await savePage(lack: nil, or: failure) }
             guard mode == .auto, keepsPage(without: failure) else { throw failure }
             return try await savePage(lack: "The media isn't saved: \(Self.sentence(failure.message))", or: failure)
         }
@@ -128,19 +133,29 @@ package struct Attempt: Sendable {
         return try await pack(medium, url, page, incomplete: lack)
     }
 
-    /// Saves the images of a post without a video; if gallery-dl finds none, its page.
-    private func savePhotos(_ url: WebURL, or failure: ToolFailure) async throws -> SavedFiles {
+    /// Whether there can be images at a URL of which yt-dlp makes nothing.
+    static func mayBePhotos(_ failure: ToolFailure) -> Bool {
+        [.unsupported, .noVideo, .toolFailed, .noFile].contains(failure.code)
+    }
+
+    /// Saves the images of a post; if gallery-dl knows it and can't fetch them, its page.
+    ///
+    /// - Parameter failure: Why yt-dlp failed; `nil` if it found only the sound.
+    /// - Returns: `nil` if gallery-dl finds no images.
+    private func savePhotos(_ url: WebURL, after failure: ToolFailure?) async throws -> SavedFiles? {
         let attempt = PhotoAttempt(session: session)
         let isAuto = session.order.options.mode != .media
+        let isOnlyForPhotos = failure.map { [.unsupported, .noVideo].contains($0.code) } ?? false
         switch try await result({ try await explained { try await attempt.run() } }) {
         case .success(let photos?):
             session.report(WorkerMessage(title: Self.title(photos.title)))
             let (page, lack) = try await pageBeside()
-            return try await pack(photos, attempt, url, page, [photos.lack, lack])
-        case .success(nil):
-            guard isAuto else { throw failure }
-            return try await savePage(lack: nil, or: failure)
+            let other =
+                failure.map { "The media isn't saved: \(Self.sentence($0.message))" } ?? "The sound isn't saved."
+            return try await pack(photos, attempt, url, page, [isOnlyForPhotos ? nil : other, photos.lack, lack])
+        case .success(nil): return nil
         case .failure(let photoFailure):
+            guard isOnlyForPhotos else { return nil }
             guard isAuto, keepsPage(without: photoFailure) else { throw photoFailure }
             let lack = "The photos aren't saved: \(Self.sentence(photoFailure.message))"
             return try await savePage(lack: lack, or: photoFailure)

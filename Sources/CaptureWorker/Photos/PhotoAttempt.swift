@@ -33,6 +33,14 @@ struct PhotoAttempt {
     private static let photosMax = 100
     static let endings = ["jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "bmp", "jxl"]
 
+    /// What gallery-dl calls a single work. Anything else, such as a user or a search, ends at once. Source: `subcategory` in
+    /// `gallery_dl/extractor/*.py`.
+    private static let kinds = [
+        "album", "art", "article", "artwork", "asset", "deviation", "gallery", "image", "item", "journal",
+        "media-asset", "photo", "pin", "post", "set", "stash", "status", "story", "submission", "tweet", "vmpost",
+        "wall-post", "work",
+    ]
+
     private var folder: String { "\(session.output)/photos" }
 
     /// - Returns: `nil` if gallery-dl isn't installed, doesn't know the site, or finds no images.
@@ -65,12 +73,14 @@ struct PhotoAttempt {
     }
 
     private var arguments: [String] {
-        let endings = Self.endings.map { "'\($0)'" }.joined(separator: ", ")
+        func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+        // A direct link has the site as its kind.
+        let filter = "(subcategory in (\(list(Self.kinds))) or abort()) and extension in (\(list(Self.endings)))"
         return [
             "--config-ignore", "--no-input", "--no-colors", "--no-mtime", "--proxy", session.proxy,
             "--retries", "3", "--http-timeout", "30",
             // One more shows that there are more.
-            "--range", "1-\(Self.photosMax + 1)", "--filter", "extension in (\(endings))",
+            "--range", "1-\(Self.photosMax + 1)", "--filter", filter,
             "--directory", folder, "--write-info-json",
         ] + (session.order.hasCookies ? ["--cookies", "\(session.folder)/\(SessionFile.cookies)"] : [])
             + ["--", session.order.url]

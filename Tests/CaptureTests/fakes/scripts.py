@@ -66,6 +66,13 @@ def traceback(download, failure):
     raise ValueError("the fake extractor has a bug")
 
 
+def sound(download, failure):
+    """Of a post of photos, yt-dlp finds the sound only."""
+    if not download.arguments.has("-x", "--extract-audio"):
+        download.info["ext"] = "mp3"
+    download.complete()
+
+
 def exit0_nofile(download, failure):
     """Ends as if all was well, and names a file that isn't there."""
     if download.start():
@@ -276,7 +283,7 @@ def error(text):
 COOKIES = "Use --cookies-from-browser or --cookies for the authentication. See  https://github.com/yt-dlp/yt-dlp/wiki/FAQ"
 SCRIPTS = {
     "ok": ok, "ok-200k": ok, "slow": slow, "held": held, "busy": busy, "stall": stall, "stubborn": stubborn, "crash": crash,
-    "traceback": traceback, "exit0-nofile": exit0_nofile, "exit0-silent": exit0_silent, "too-large": too_large, "empty": empty,
+    "traceback": traceback, "sound": sound, "exit0-nofile": exit0_nofile, "exit0-silent": exit0_silent, "too-large": too_large, "empty": empty,
     "truncated": truncated, "not-media": not_media, "print-1gb": print_1gb, "print-1gb-line": print_1gb_line,
     "outside": outside, "nul-name": nul_name, "link": link, "folder": folder, "pipe": pipe, "bigtitle": bigtitle, "bigid": bigid, "strange": strange,
     "invalid-utf8": invalid_utf8, "live": live, "playlist": playlist, "prints-cookies": prints_cookies,
