@@ -198,6 +198,8 @@ package struct Attempt: Sendable {
 
     /// Saves what no extractor for a site takes: a document, a page, or what the generic extractor finds.
     private func saveFromUnknownSite(_ url: WebURL, isMedia: Bool) async throws -> SavedFiles {
+        // The browser decides what it is, so that the site is asked once.
+        if !isMedia, session.order.tools.chromium != nil { return try await saveByBrowser() }
         let outcome = isMedia ? .other(mediaType: "text/html") : try await document()
         if case .document(let files) = outcome { return try await pack(files) }
         if case .onlyForBrowsers(let failure) = outcome { return try await saveByBrowser(or: failure) }
@@ -205,7 +207,6 @@ package struct Attempt: Sendable {
         let isPage = OrdinaryFile.pageTypes.contains(type)
         // The generic extractor also takes what a page only shows beside its text. Without a browser, that's better than
         // nothing.
-        if isPage, !isMedia, session.order.tools.chromium != nil { return try await savePage(of: type) }
         do {
             return try await pack(try await medium(isGeneric: true), url)
         } catch let failure as ToolFailure where failure.code == .unsupported {
@@ -240,7 +241,8 @@ package struct Attempt: Sendable {
         return try await saveByBrowser()
     }
 
-    /// Saves what a browser gets: a page, or a document, which curl then fetches with the browser's header fields.
+    /// Saves what a browser gets: a page, or a file. A large file, which the browser doesn't keep, is fetched by curl with the
+    /// browser's header fields, and a video by yt-dlp.
     private func saveByBrowser() async throws -> SavedFiles {
         let recorder = PageRecorder(session: session, limits: session.order.limits, takesDocuments: false)
         do {
@@ -249,7 +251,14 @@ package struct Attempt: Sendable {
             let attempt = DocumentAttempt(session: session, browser: other)
             switch try await explained({ try await attempt.run() }) {
             case .document(let files): return try await pack(files)
-            case .other: throw other.failure
+            case .other(let type):
+                guard !OrdinaryFile.pageTypes.contains(type) else { throw other.failure }
+                let medium = try await result { try await medium(isGeneric: true) }
+                guard case .success(let files) = medium else {
+                    if case .failure(let failure) = medium, failure.code != .unsupported { throw failure }
+                    throw other.failure
+                }
+                return try await pack(files, url())
             case .onlyForBrowsers(let failure): throw failure
             }
         }

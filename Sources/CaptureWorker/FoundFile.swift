@@ -47,9 +47,8 @@ extension Attempt {
     }
 
     func found(_ files: DocumentAttempt.Files) -> FoundFile {
-        let last = files.exchanges[files.exchanges.count - 1]
-        let component = WebURL(last.url)?.path.split(separator: "/").last.map(String.init) ?? ""
-        let name = (last.head.fileName ?? component.removingPercentEncoding ?? component) as NSString
+        let component = WebURL(files.url)?.path.split(separator: "/").last.map(String.init) ?? ""
+        let name = (files.head.fileName ?? component.removingPercentEncoding ?? component) as NSString
         let isOrdinary = files.genre == .unknown
         let ending =
             isOrdinary

@@ -200,7 +200,9 @@ class CaptureHost(Server):
         return sorted(str(path.relative_to(self.downloads)) for path in self.downloads.rglob("*") if not path.is_dir())
 
     def file(self, row):
-        return self.downloads / row["username"] / row["genre"] / row["file_path"]
+        """Its path. Files that are neither media nor documents have a folder of their own."""
+        places = [self.downloads / row["username"] / folder / row["file_path"] for folder in (row["genre"], "files")]
+        return next((place for place in places if place.exists()), places[0])
 
     def archives(self):
         return {archive["id"]: archive for archive in self.replayhost("list")}

@@ -1,7 +1,7 @@
 """What a page's own URL can answer instead of a page. Each ends with an archive or with a message, and nothing is left.
 
-A URL is first requested by curl, which finds out whether it's a document. Then Chromium opens it. Some sites of these tests answer
-the two differently, as sites do for which curl isn't a browser.
+Chromium opens a URL that doesn't look like a document, and decides what it is. What looks like one is requested by curl. Some sites of
+these tests answer the two differently, as sites do for which curl isn't a browser.
 """
 
 import threading
@@ -12,7 +12,7 @@ import pages
 import pytest
 import tls_site
 import website
-from page_hosts import make_host, save
+from page_hosts import expect_valid, make_host, save
 
 pytestmark = pytest.mark.needs("Chromium")
 
@@ -156,6 +156,36 @@ def test_site_only_for_browsers(host, site, by, kind):
     record = saved.of(site(path)) if by != "cookie" else [one for one in saved.records if one.uri == site(path) and one.rec_type == "response"][-1]
     assert record.body == (website.PDF if kind == "guide.pdf" else website.PAGE)
     assert saved.row["genre"] == ("pdf" if kind == "guide.pdf" else "unknown")
+
+
+@pytest.mark.parametrize(("path", "body", "ending"), [
+    ("/once/page", website.PAGE, None), ("/once/document", website.PDF, ".pdf"), ("/text/asked-once", b"text of /text/asked-once", ".txt"),
+    ("/img/asked-once.png", pages.image_at("/img/asked-once.png"), ".png"), ("/coded/gzip", pages.CODED["gzip"], ".txt"),
+])
+def test_site_is_asked_once(host, site, path, body, ending):
+    """The browser gets a page, a document or another file with one request, so that a link is saved that works once."""
+    saved = save(host, site(path))
+    assert site.asked["GET", path] == 1
+    assert saved.of(site(path)).body == body
+    assert (saved.row["file_path"] or "")[-4:] == (ending or "") and saved.row["incomplete"] is None
+    if ending:
+        assert host.file(saved.row).read_bytes() == body
+    expect_valid(host, saved)
+
+
+def test_redirects_to_a_file_are_kept(host, site):
+    """Those that the browser followed."""
+    start = site("/to?url=/img/redirected.png")
+    saved = save(host, start)
+    assert saved.of(start).rec_headers.get_header("WARC-Protocol") == "http/1.1"
+    assert saved.of(site("/img/redirected.png")).body == pages.image_at("/img/redirected.png")
+
+
+@soak
+def test_file_that_is_too_large_for_the_browser(host, site):
+    """curl fetches it."""
+    row = save(host, site("/large?alone=1")).row
+    assert host.file(row).read_bytes() == pages.ONES["large"]
 
 
 def test_page_that_never_answers(hasty_host, site):

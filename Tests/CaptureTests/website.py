@@ -202,6 +202,15 @@ class _Answer(BaseHTTPRequestHandler):
         else:
             self.send(PDF, PDF_TYPE)
 
+    def answer_once(self):
+        """A link that works once: a page, or a PDF."""
+        if self.number > 1:
+            self.send(b"this link was used", "text/plain", 404)
+        elif self.parts.path.endswith("document"):
+            self.send(PDF, PDF_TYPE)
+        else:
+            self.send(PAGE, "text/html; charset=utf-8")
+
     def answer_ordinary(self):
         """Any bytes as any type: `type` and `body` in the query."""
         self.send(self.query.get("body", "x").encode("latin-1"), self.query["type"])

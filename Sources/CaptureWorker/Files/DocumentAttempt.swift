@@ -23,12 +23,20 @@ struct DocumentAttempt {
 
     /// A document or another file, with the redirects that led to it.
     struct Files {
-        let exchanges: [Exchange]
+        /// Who fetched it.
+        enum Source {
+            case curl([Exchange])
+            case browser([RecordedExchange])
+        }
+        let source: Source
+        /// After redirects.
+        let url: String
+        let head: ResponseHead
+        /// The path of the body.
+        let path: String
         /// `unknown` for an ordinary file.
         let genre: Genre
         let mediaType: String
-
-        var path: String { exchanges[exchanges.count - 1].body }
     }
 
     /// What a URL turned out to be.
@@ -46,6 +54,7 @@ struct DocumentAttempt {
     ///
     /// - Throws: `ToolFailure`.
     func run() async throws -> Outcome {
+        if let outcome = try received() { return outcome }
         guard let curl = session.order.tools.curl else {
             throw ToolFailure(.toolMissing, "curl isn't installed; run `make setup-capture`")
         }
@@ -70,9 +79,25 @@ struct DocumentAttempt {
             let type = exchange.head.mediaType
             guard let genre = genre(of: exchange.head, at: current) else { return .other(mediaType: type) }
             try check(exchange.body, genre, type)
-            return .document(Files(exchanges: exchanges, genre: genre, mediaType: type))
+            return .document(
+                Files(
+                    source: .curl(exchanges), url: url, head: exchange.head, path: exchange.body, genre: genre,
+                    mediaType: type))
         }
         return .onlyForBrowsers(ToolFailure(.network, "the site redirects more than \(Self.redirectsMax) times"))
+    }
+
+    /// Returns what the browser has received, so that the site isn't asked twice; `nil` if that isn't enough.
+    private func received() throws -> Outcome? {
+        guard let browser, let url = WebURL(browser.url) else { return nil }
+        let type = browser.head.mediaType
+        guard let genre = genre(of: browser.head, at: url) else { return .other(mediaType: type) }
+        guard let exchanges = browser.exchanges, let path = exchanges.last?.body else { return nil }
+        try check(path, genre, type)
+        return .document(
+            Files(
+                source: .browser(exchanges), url: browser.url, head: browser.head, path: path, genre: genre,
+                mediaType: type))
     }
 
     /// Sends one request. The body of a page isn't read.

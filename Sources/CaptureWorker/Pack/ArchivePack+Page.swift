@@ -20,6 +20,12 @@ extension ArchivePack {
         try records.write(page)
     }
 
+    /// Writes what a browser received of something that isn't a page.
+    func write(_ exchanges: [RecordedExchange], to warc: WARCWriter) throws {
+        var records = PageRecords(pack: self, warc: warc, pageID: WACZWriter.pageID(url: order.url, time: time))
+        for exchange in exchanges { try records.write(exchange) }
+    }
+
     /// Lists a page that was recorded.
     func add(_ page: RecordedPage, to writer: WACZWriter) throws {
         let title = Attempt.title(page.title.isEmpty ? WebURL(page.url)?.host ?? "" : page.title)

@@ -82,7 +82,10 @@ struct ArchivePack {
     func pack(_ files: DocumentAttempt.Files) throws {
         let writer = try WACZWriter(path: path, modified: time)
         try addRecords(to: writer) { warc in
-            for exchange in files.exchanges { try write(exchange, to: warc) }
+            switch files.source {
+            case .curl(let exchanges): for exchange in exchanges { try write(exchange, to: warc) }
+            case .browser(let exchanges): try write(exchanges, to: warc)
+            }
         }
         try writer.addPage(url: order.url, time: time, title: title)
         try finish(writer, mainPage: order.url)

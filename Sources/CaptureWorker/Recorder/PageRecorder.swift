@@ -10,6 +10,9 @@ struct NotAPage: Error {
     let failure: ToolFailure
     /// After redirects.
     let url: String
+    let head: ResponseHead
+    /// What the browser received, with the redirects that led there; `nil` if it isn't whole.
+    let exchanges: [RecordedExchange]?
     /// The header fields of the browser's request, with its cookies.
     let fields: [String: String]
 }
@@ -17,7 +20,7 @@ struct NotAPage: Error {
 /// Records one page with Chromium: every request and response of the page, its frames and workers.
 struct PageRecorder: Sendable {
     let session: WorkerSession
-    /// Whether a document that the browser can show, such as a PDF, counts as a page.
+    /// Whether a file that the browser can show, such as a PDF or an image, counts as a page.
     private let takesDocuments: Bool
     private let book: ExchangeBook
     private let bodies: BodyRecorder
@@ -96,7 +99,10 @@ struct PageRecorder: Sendable {
         }
         let document = answer.loaderId.flatMap { bodies.document($0) }
         if let document, document.location == nil { try document.checkStatus() }
-        if let document, let id = answer.loaderId, !takesDocuments, Genre(mediaType: document.mediaType) != nil {
+        let type = document?.mediaType ?? ""
+        if let document, let id = answer.loaderId, !takesDocuments, !type.isEmpty,
+            !OrdinaryFile.pageTypes.contains(type)
+        {
             throw try await notAPage(document, id, connection, page)
         }
         guard let error = answer.errorText else { return }
@@ -119,7 +125,17 @@ struct PageRecorder: Sendable {
         var fields = bodies.documentFields(id)
         fields["Cookie"] = cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
         let failure = ToolFailure(.unsupported, "this isn't a page, but \(document.mediaType)")
-        return NotAPage(failure: failure, url: url, fields: fields)
+        return NotAPage(
+            failure: failure, url: url, head: document, exchanges: wholeExchanges(of: url), fields: fields)
+    }
+
+    /// Returns a document as it was received, after the redirects that led to it; `nil` if it isn't whole.
+    private func wholeExchanges(of url: String) -> [RecordedExchange]? {
+        let exchanges = book.exchanges.filter { $0.resourceType == "document" && $0.method == "GET" }
+        guard let last = exchanges.last, last.url == ExchangeBook.withoutFragment(url), last.body != nil,
+            exchanges.allSatisfy({ $0.truncated == nil })
+        else { return nil }
+        return exchanges
     }
 
     /// Why the guard refused a host; `nil` if it didn't.
