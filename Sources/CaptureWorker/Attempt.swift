@@ -41,10 +41,7 @@ package struct Attempt: Sendable {
             }
         } catch let failure as ToolFailure {
             session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
-            result = .failure(
-                ToolFailure(
-                    failure.code, session.redaction.redacted(failure.message),
-                    retryAfterSeconds: failure.retryAfterSeconds))
+            result = .failure(failure.saying(session.redaction.redacted(failure.message)))
         } catch let error as WebArchiveError {
             session.log.add("failed: \(error)")
             result = .failure(ToolFailure(error.code == .noSpace ? .diskFull : .damaged, error.problem))

@@ -52,8 +52,17 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
     package let message: String
     /// After how many seconds the site can be asked again, if it said so.
     package var retryAfterSeconds: Int?
+    /// Whether it's a part of yt-dlp for one site that failed, which a newer version may mend.
+    package var isOfExtractor = false
 
     package init(_ code: Code, _ message: String, retryAfterSeconds: Int? = nil) {
         (self.code, self.message, self.retryAfterSeconds) = (code, message, retryAfterSeconds)
+    }
+
+    /// Returns the same failure with another message.
+    package func saying(_ message: String) -> ToolFailure {
+        var failure = ToolFailure(code, message, retryAfterSeconds: retryAfterSeconds)
+        failure.isOfExtractor = isOfExtractor
+        return failure
     }
 }

@@ -414,8 +414,11 @@ def test_old_tool_is_named_by_failures(tmp_path, website):
     with CaptureHost(tmp_path, tools, *FAST_RETRIES) as host:
         row = host.wait_for(host.add(website.fake("traceback")), "failed")
         assert "tools update" in row["error_message"]
-        # A private video has nothing to do with it.
-        assert "tools update" not in host.wait_for(host.add(website.fake("private")), "failed")["error_message"]
+        # A private video has nothing to do with it, nor has what curl got, or what isn't a video.
+        for url, code in [(website.fake("private"), "private"), (website("/teapot.pdf"), "tool_failed"), (website("/page"), "page_unsupported"),
+                (website("/ordinary/film?type=video/mp4"), "unsupported")]:
+            row = host.wait_for(host.add(url), "failed")
+            assert row["error_code"] == code and "tools update" not in row["error_message"]
 
 
 # Secrets

@@ -188,6 +188,9 @@ class _Answer(BaseHTTPRequestHandler):
     def answer_private(self):
         self.send(b"who are you?", "text/plain", 401, WWW_Authenticate='Basic realm="x"')
 
+    def answer_teapot(self):
+        self.send(b"short and stout", "text/plain", 418)
+
     def answer_busy(self):
         """503 with Retry-After the first `times` times, then the guide. HEAD doesn't count."""
         if self.number <= int(self.query.get("times", 1)):

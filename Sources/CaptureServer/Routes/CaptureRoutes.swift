@@ -48,6 +48,8 @@ struct CaptureRoutes: Sendable {
             response = try await route(request, context, arrival)
         } catch let failure as RequestFailure {
             response = try failure.response()
+        } catch let problem as FieldProblem {
+            response = try RequestFailure(invalid: [problem]).response()
         } catch {
             context.logger.error("request failed", metadata: ["error": "\(error)"])
             response = try RequestFailure(error).response()

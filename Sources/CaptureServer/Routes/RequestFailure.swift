@@ -29,7 +29,6 @@ struct RequestFailure: Error {
     /// Converts any other error, without paths and types of the server.
     init(_ error: any Error) {
         switch error {
-        case let error as FieldProblem: self.init(invalid: [error])
         case let error as DatabaseError where error.resultCode == .SQLITE_FULL: self = .noSpace
         case let error as StoreError where error.code == .noSpace: self = .noSpace
         case let error where CaptureDatabase.isBusy(error): self = .busy

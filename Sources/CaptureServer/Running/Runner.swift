@@ -437,16 +437,14 @@ final class Runner: Sendable {
         switch failure.code {
         case .loginRequired, .isPrivate:
             hint = "This site needs a log-in. Run `replayhost-capture cookies set --user \(user) cookies.txt`."
-        case .toolFailed, .unsupported:
+        case .toolFailed where failure.isOfExtractor:
             guard let version = await versions.version(of: .ytdlp), let age = Toolbox.days(ofOldMediaTool: version)
             else { break }
             hint = "yt-dlp is \(age) days old. Update it with `replayhost-capture tools update`."
         default: break
         }
         guard let hint else { return failure }
-        return ToolFailure(
-            failure.code, "\(failure.message)\(failure.message.hasSuffix(".") ? "" : ".") \(hint)",
-            retryAfterSeconds: failure.retryAfterSeconds)
+        return failure.saying("\(failure.message)\(failure.message.hasSuffix(".") ? "" : ".") \(hint)")
     }
 
     /// The server is stopping, or a person cancelled the download.

@@ -24,6 +24,7 @@ extension ToolFailure {
         self.init(
             isConversion ? .quality : Self.code(of: error, status: report.lastStatus), Self.message(error),
             retryAfterSeconds: report.retryAfterSeconds)
+        isOfExtractor = code == .toolFailed && !error.lowercased().hasPrefix("[generic]")
     }
 
     /// The tool's own line, without its advice about reports.
