@@ -4,6 +4,7 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import contents
 import decoders
 import pytest
 from decoders import STATUS_OF
@@ -254,6 +255,14 @@ def test_files_are_sent_by_ranges(shared, some):
     assert shared.request("GET", f"/download/{identifier}/archive", {"Range": "bytes=-22"})[2] == body[-22:]
     for what in ("file", "archive"):
         assert shared.request("GET", f"/download/{some['failed']}/{what}")[0] == 404
+
+
+def test_library_has_the_poster_of_a_film(shared, some):
+    """As the thumbnail of its page, by the name that Browsertrix gives it."""
+    identifier = some["completed"]
+    status, _, data = shared.request("GET", f"/download/{identifier}/archive")
+    found = [record for record in contents.warc_records(data) if record.uri == f"urn:thumbnail:https://replayhost.invalid/{identifier}/"]
+    assert status == 200 and [record.body[:3] for record in found] == [b"\xff\xd8\xff"]
 
 
 def test_log_has_pages_of_20_lines(shared, some):

@@ -91,9 +91,15 @@ enum CatalogMigrations {
             try $0.execute(
                 sql: "ALTER TABLE archive ADD COLUMN knownState TEXT; UPDATE archive SET verification = NULL")
         }
-        migrator.registerMigration("23 years of captures") {
-            // A JSON array of the years with captures; NULL until they were counted, as `siteCount`.
-            try $0.execute(sql: "ALTER TABLE archive ADD COLUMN years TEXT; UPDATE archive SET siteCount = NULL")
+        migrator.registerMigration("23 sites, years and pictures") {
+            // `years` is a JSON array of the years with captures; NULL until they were counted, as `siteCount`. Sites are counted
+            // again, since pages of replayhost-capture itself belonged to replayhost.invalid. Images of main pages are pictures.
+            try $0.execute(
+                sql: """
+                    ALTER TABLE archive ADD COLUMN years TEXT;
+                    UPDATE archive SET siteCount = NULL, thumbnail = nullif(thumbnail, '');
+                    DELETE FROM archiveSite WHERE archiveKey IN (SELECT key FROM archive WHERE saved IS NOT NULL);
+                    """)
         }
         return migrator
     }

@@ -1,3 +1,4 @@
+import ArchiveStore
 import CaptureAPI
 import Foundation
 import WebArchive
@@ -33,7 +34,10 @@ struct ArchivePack {
             for track in page.tracks {
                 try write(file: track.path, "text/vtt; charset=utf-8", as: track.name, to: warc)
             }
-            if let poster = files.poster { try write(file: poster, "image/jpeg", as: ViewerPage.posterName, to: warc) }
+            if let poster = files.poster {
+                try write(file: poster, "image/jpeg", as: ViewerPage.posterName, to: warc)
+                try writePicture(poster, "image/jpeg", to: warc)
+            }
             try write(files.info.json, "application/json", as: "info.json", to: warc)
             try writeOrigin("yt-dlp", files.info.extractor, to: warc)
             if let recorded { try write(recorded, to: warc) }
@@ -60,6 +64,7 @@ struct ArchivePack {
         try addRecords(to: writer) { warc in
             try write(page.html, "text/html; charset=utf-8", as: "", to: warc)
             for photo in page.photos { try write(file: photo.path, photo.type, as: photo.name, to: warc) }
+            if let first = page.photos.first { try writePicture(first.path, first.type, to: warc) }
             try writeOrigin("gallery-dl", files.extractor, to: warc)
             if let recorded { try write(recorded, to: warc) }
         }
@@ -67,6 +72,14 @@ struct ArchivePack {
         if let recorded { try add(recorded, to: writer) }
         try finish(writer, mainPage: base, incomplete: incomplete)
     }
+
+    /// Gives the page the picture that the library shows of it, by the names of Browsertrix; a large one as that of the whole window.
+    private func writePicture(_ path: String, _ type: String, to warc: WARCWriter) throws {
+        let kind = (Folder.fileSize(path) ?? 0) <= Self.thumbnailBytesMax ? "thumbnail" : "view"
+        try warc.write(record("resource", "urn:\(kind):\(base)", type), block: FileByteSource(path: path))
+    }
+
+    private static let thumbnailBytesMax: UInt64 = 300_000
 
     /// Says where the records came from that no site sent.
     private func writeOrigin(_ tool: String, _ extractor: String?, to warc: WARCWriter) throws {

@@ -250,6 +250,32 @@ struct LibraryTests {
         #expect(test.store.resolver.hasCounts(of: archive))
     }
 
+    /// The page that plays a film is of no site. Without the URL that was saved, nothing tells of which the film is.
+    @Test(arguments: [
+        ("https://www.film.example/watch?v=1", "1: film.example", "1: film.example"),
+        ("https://one.example/film", "1: one.example", "1: one.example"),
+        (nil, "1: replayhost.invalid", "2: replayhost.invalid one.example"),
+    ])
+    func siteOfASavedFilmIsItsOwn(url: String?, before: String, after: String) throws {
+        let test = try TestStore()
+        let isElsewhere = url?.contains("film.example") == true
+        var archive = RecordedArchive(
+            record("https://replayhost.invalid/x", count: 3) + (isElsewhere ? [] : record("http://one.example")))
+        archive.pages = ["{\"url\":\"https://replayhost.invalid/x/0\",\"ts\":\"2024-01-02T03:04:05Z\"}"]
+        let options = ImportOptions(saved: url.map { SavedURL(url: $0, user: "ana") })
+        _ = try test.store.importFile(at: test.folder.write(archive.bytes(), to: "a.wacz"), options: options)
+        #expect(try sites(test.store) == [before])
+        try test.runTextJobs()
+        #expect(try sites(test.store) == [after])
+        // Of an earlier version
+        try test.store.catalog.writing {
+            try $0.execute(sql: "UPDATE archive SET siteCount = NULL; DELETE FROM archiveSite")
+        }
+        try test.store.jobs.queueTexts()
+        try test.runTextJobs()
+        #expect(try sites(test.store) == [after])
+    }
+
     /// Otherwise a job for it would be queued after each job.
     @Test func sitesThatCannotBeCountedAreNotCountedAgain() throws {
         let test = try TestStore()
