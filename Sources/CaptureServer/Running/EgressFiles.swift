@@ -1,6 +1,7 @@
 import ArchiveStore
 import EgressGuard
 import Foundation
+import Logging
 
 /// `egress.jsonl` of a session: the connections of one attempt.
 final class EgressLog: Sendable {
@@ -45,5 +46,20 @@ struct EgressAllowFile {
             }
         }
         (self.allowed, self.invalidLines) = (allowed, invalidLines)
+    }
+
+    /// Returns what the file allows, and warns of what can't be read.
+    static func allowed(at path: String, _ logger: Logger) -> Set<EgressRules.Exception> {
+        do {
+            let file = try EgressAllowFile(path: path)
+            if !file.invalidLines.isEmpty {
+                let lines = file.invalidLines.map(String.init).joined(separator: ", ")
+                logger.warning("egress.allow: lines that aren't HOST:PORT are ignored", metadata: ["lines": "\(lines)"])
+            }
+            return file.allowed
+        } catch {
+            logger.warning("egress.allow can't be read, so it allows nothing", metadata: ["reason": "\(error)"])
+            return []
+        }
     }
 }

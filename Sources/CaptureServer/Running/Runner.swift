@@ -325,24 +325,9 @@ final class Runner: Sendable {
         var rules = EgressRules()
         rules.ports = settings.egress.ports
         rules.bytesMax = bytesMax
-        rules.allowed = allowedByFile().union(settings.egress.allowed)
+        rules.allowed = EgressAllowFile.allowed(at: layout.egressAllow, logger).union(settings.egress.allowed)
         let log = try EgressLog(path: "\(session)/\(SessionFile.egressRecord)")
         return EgressGuard(rules: rules, names: settings.names) { log.add($0) }
-    }
-
-    /// What `egress.allow` allows, with a warning about what can't be read.
-    private func allowedByFile() -> Set<EgressRules.Exception> {
-        do {
-            let file = try EgressAllowFile(path: layout.egressAllow)
-            if !file.invalidLines.isEmpty {
-                let lines = file.invalidLines.map(String.init).joined(separator: ", ")
-                logger.warning("egress.allow: lines that aren't HOST:PORT are ignored", metadata: ["lines": "\(lines)"])
-            }
-            return file.allowed
-        } catch {
-            logger.warning("egress.allow can't be read, so it allows nothing", metadata: ["reason": "\(error)"])
-            return []
-        }
     }
 
     /// Runs a worker to its end; `nil` if it was stopped.
