@@ -250,12 +250,11 @@ package struct Attempt: Sendable {
             case .document(let files): return try await pack(files)
             case .other(let type):
                 guard !OrdinaryFile.pageTypes.contains(type) else { throw other.failure }
-                let medium = try await result { try await medium(isGeneric: true) }
-                guard case .success(let files) = medium else {
-                    if case .failure(let failure) = medium, failure.code != .unsupported { throw failure }
+                do {
+                    return try await pack(medium(isGeneric: true), url())
+                } catch let failure as ToolFailure where failure.code == .unsupported {
                     throw other.failure
                 }
-                return try await pack(files, url())
             case .onlyForBrowsers(let failure): throw failure
             }
         }

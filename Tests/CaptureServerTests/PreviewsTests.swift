@@ -18,6 +18,11 @@ struct PreviewsTests {
         previews.note("another", now: start)
         #expect(abandoned(after: 109) == [])
         #expect(abandoned(after: 110) == ["a"])
+        // Lists of other clients have it too.
+        previews.note(["a", "b"], by: "tablet", now: start + .seconds(100))
+        #expect(abandoned(after: 110) == ["a"])
+        previews.note(["a", "b"], by: "phone", now: start + .seconds(100))
+        #expect(abandoned(after: 159) == [])
         previews.remove("a")
         #expect(abandoned(after: 1000) == [])
     }

@@ -1,4 +1,4 @@
-"""`GET /events`: whoever listens misses nothing, and gets nothing of others."""
+"""`GET /events`: a client that listens misses nothing, and gets nothing of others."""
 
 import contextlib
 

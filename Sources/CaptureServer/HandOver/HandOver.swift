@@ -35,9 +35,9 @@ struct HandOver: Sendable {
             let archive = try importArchive(files, session, row)
             return (archive, try WantedCollection.add(archive.id, to: row.downloadOptions.collection, in: store))
         }
-        var files = files
-        if let lack { files.incomplete = [files.incomplete, lack].compactMap { $0 }.joined(separator: " ") }
-        try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
+        var stored = files
+        if let lack { stored.incomplete = [files.incomplete, lack].compactMap { $0 }.joined(separator: " ") }
+        try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, stored)
         try onStep(.imported)
         let keepsFiles = keepsFiles()
         if keepsFiles, let file = files.file {

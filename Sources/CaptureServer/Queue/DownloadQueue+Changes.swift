@@ -1,5 +1,5 @@
 import CaptureAPI
-import Foundation
+package import Foundation
 import GRDB
 
 /// What changed, and what is removed.
@@ -16,6 +16,9 @@ extension DownloadQueue {
             }
         }
     }
+
+    /// How many changes are read at once.
+    static let changesMax = 200
 
     /// The next revision, as SQL.
     static let nextRevision = """
@@ -39,7 +42,7 @@ extension DownloadQueue {
     ///   - revision: Only later ones.
     ///   - user: Whose downloads; `nil` for those of all.
     func changes(
-        after revision: Int64, of user: Username?, limit: Int = 200
+        after revision: Int64, of user: Username?, limit: Int = DownloadQueue.changesMax
     ) async throws -> (changes: [Change], revision: Int64) {
         try await database.read { database in
             let condition = """

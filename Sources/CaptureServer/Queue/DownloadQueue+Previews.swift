@@ -36,7 +36,7 @@ extension DownloadQueue {
         }
     }
 
-    /// Ends the previews of a server that has ended. They belong to a screen, of which nobody knows whether it's there.
+    /// Ends the previews of a server that has ended. They belong to screens that may be gone.
     ///
     /// - Returns: Their rows.
     func endPreviews(now: Date = Date()) async throws -> [DownloadRow] {

@@ -94,6 +94,7 @@ struct DownloadRoutes: Sendable {
         let (found, revision) = try await queue.database.read { [user = call.caller.user] in
             (try query.run($0), try DownloadQueue.revision($0, of: user))
         }
+        service.runner.previews.note(found.rows.map(\.downloadID), by: call.caller.limitID)
         return try JSONAnswer.response(
             try await service.downloads(found.rows, for: call.caller),
             fields: [.totalCount: "\(found.total)", .revision: "\(revision)"])

@@ -20,10 +20,12 @@ struct EventRoutes: Sendable {
         let presence = call.context.watchClient()
         presence.onEnd { [weak listener] in listener?.end() }
         let previews = service.runner.previews.listen(as: call.caller.limitID)
+        let (caller, isStillAdmitted) = (call.caller, call.isStillAdmitted)
         let body = ResponseBody { [service] writer in
             defer { withExtendedLifetime((listener, previews)) {} }
             try await writer.write(ByteBuffer(string: ServerSentEvent.start))
-            var events = DownloadEvents(service: service, caller: call.caller, since: start)
+            var events = DownloadEvents(service: service, caller: caller, since: start)
+            listener.wake()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 // Another process can revoke the key.
@@ -32,14 +34,18 @@ struct EventRoutes: Sendable {
                 }
                 var sentAt = ContinuousClock.now
                 for await _ in listener.wakes {
-                    guard try await call.isStillAdmitted() else { break }
+                    guard try await isStillAdmitted() else { break }
                     var text = try await events.next()
                     if text.isEmpty, sentAt.duration(to: .now) >= EventHub.silence { text = ServerSentEvent.keepAlive }
                     guard !text.isEmpty else { continue }
                     try await writer.write(ByteBuffer(string: text))
                     sentAt = .now
-                    // Progress comes more often than anyone can read it.
-                    try await Task.sleep(for: Self.pause)
+                    if events.hasMore {
+                        listener.wake()
+                    } else {
+                        // Progress comes more often than anyone can read it.
+                        try await Task.sleep(for: Self.pause)
+                    }
                 }
             }
             try await writer.finish(nil)
@@ -70,6 +76,8 @@ private struct DownloadEvents {
     /// Up to which revision everything was sent; `nil` before the first event.
     private var revision: Int64?
     private let start: Int64?
+    /// Whether there were too many changes for the last call.
+    private(set) var hasMore = false
     /// The running downloads, as they were sent.
     private var running: [String: Download] = [:]
     private var queue: String?
@@ -91,7 +99,7 @@ private struct DownloadEvents {
             text += try await queueEvent(id: since) + connectionEvent()
         }
         let found = try await service.queue.changes(after: since, of: caller.user)
-        revision = found.revision
+        (revision, hasMore) = (found.revision, found.changes.count >= DownloadQueue.changesMax)
         for change in found.changes { text += try await event(change) }
         text += try await progress()
         return text + (try await queueEvent(id: nil)) + (try connectionEvent())

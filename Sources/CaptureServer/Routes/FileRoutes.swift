@@ -30,7 +30,7 @@ struct FileRoutes: Sendable {
         return Self.sending(response, while: service.runner.previews.use(row.downloadID))
     }
 
-    /// Keeps somebody present until a response was sent: a player that is paused stops reading.
+    /// Counts a response as a look at a preview until it was sent: a player that is paused stops reading.
     private static func sending(_ response: Response, while presence: Previews.Presence) -> Response {
         let body = response.body
         var response = response

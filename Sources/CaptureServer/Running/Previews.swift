@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who looks at previews. One that nobody looked at for some time is abandoned.
+/// Which clients look at previews. One that no client has looked at for some time is abandoned.
 final class Previews: Sendable {
     private struct Preview {
         /// The clients that asked for it (`Caller.limitID`).
@@ -17,7 +17,7 @@ final class Previews: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Somebody who looks at previews, as long as the value exists.
+    /// A client that looks at previews, as long as the value exists.
     final class Presence: Sendable {
         private let end: @Sendable () -> Void
 
@@ -39,6 +39,13 @@ final class Previews: Sendable {
     /// Notes a request about a download, which can be a preview.
     func note(_ id: String, now: SuspendingClock.Instant = .now) {
         state.withLock { $0.previews[id]?.seen = now }
+    }
+
+    /// Notes that a client has listed downloads, among which can be previews that it has asked for.
+    func note(_ ids: [String], by owner: String, now: SuspendingClock.Instant = .now) {
+        state.withLock { state in
+            for id in ids where state.previews[id]?.owners.contains(owner) == true { state.previews[id]?.seen = now }
+        }
     }
 
     /// Notes a response that takes some time.
@@ -70,7 +77,7 @@ final class Previews: Sendable {
 
     func remove(_ id: String) { state.withLock { $0.previews[id] = nil } }
 
-    /// Returns the previews that nobody has looked at for some time.
+    /// Returns the previews that no client has looked at for some time.
     func abandoned(for time: Duration, now: SuspendingClock.Instant = .now) -> [String] {
         state.withLock { state in
             state.previews.filter { _, preview in

@@ -42,12 +42,12 @@ extension Runner {
         return isClosed
     }
 
-    /// Ends previews that nobody looks at any more: the screen was closed, or the browser was killed.
+    /// Ends previews that no client looks at any more: the screen was closed, or the browser was killed.
     func closeAbandonedPreviews() async {
         for id in previews.abandoned(for: settings.previewTime) {
             do {
                 guard try await closePreview(id) else { continue }
-                logger.info("Preview closed, since nobody looks at it", metadata: ["download": "\(id)"])
+                logger.info("Preview closed, since no client looks at it", metadata: ["download": "\(id)"])
             } catch {
                 logger.error("a preview can't be closed yet", metadata: ["error": "\(error)"])
             }

@@ -464,7 +464,7 @@ package struct CaptureSettings: Sendable {
     /// Nothing starts with less free space, in bytes.
     package var freeBytesMin: UInt64 = 200_000_000
     package var silenceMax = Duration.seconds(60)
-    /// How long a preview stays that nobody looks at.
+    /// How long a preview stays that no client looks at.
     package var previewTime = Duration.seconds(60)
     package var pageLimits = RecordingLimits()
     package var attempt = AttemptLimits()

@@ -17,7 +17,7 @@ package final class EventHub: Sendable {
     ///   - owner: Who listens.
     ///   - ownerMax: How many listeners an owner can have.
     /// - Returns: `nil` if there are too many listeners, or the server is stopping.
-    package func listen(by owner: String = "", ownerMax: Int = listenersMax) -> EventListener? {
+    package func listen(by owner: String = "", ownerMax: Int = EventHub.listenersMax) -> EventListener? {
         let (wakes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let number: Int? = state.withLock { state in
             guard !state.isClosed, state.listeners.count < Self.listenersMax,
