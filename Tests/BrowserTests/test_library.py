@@ -99,6 +99,45 @@ def test_library_is_sorted_and_shown_as_a_list(tagged, page):
     expect(page.locator(".card h2")).to_have_text(["East", "North", "South"])
 
 
+def test_columns_sort_the_list(tagged, page):
+    page.goto(f"{tagged.home}/#as=list")
+    heads = page.get_by_role("group", name="Columns of the list")
+    heads.get_by_role("button", name="Title").click()
+    expect(titles(page)).to_have_text(["East", "North", "South"])
+    heads.get_by_role("button", name="Title").click()
+    expect(titles(page)).to_have_text(["South", "North", "East"])
+    expect(heads.get_by_role("button", pressed=True)).to_have_text("Title ↓")
+    expect(page.get_by_label("Sort")).to_have_value("-title")
+    expect(page).to_have_url(f"{tagged.home}/#sort=-title&as=list")
+    columns = """() => [...document.querySelectorAll(".list-columns .about > *")].map((head) => head.getBoundingClientRect().left)"""
+    row = """() => [...document.querySelectorAll(".row:first-of-type :is(h2, .subtitle, .facts > span, .marks)")].map((one) => one.getBoundingClientRect().left)"""
+    # The outline of a link has room in the title, and the mark in its button.
+    assert all(abs(head - place) < 8 for head, place in zip(page.evaluate(columns), page.evaluate(row)[:6], strict=True))
+
+
+@pytest.mark.parametrize("total, shown", [(99, ".card"), (100, ".row")])
+def test_large_library_is_a_list(host, page, total, shown):
+    """Unless a person chooses cards."""
+    serve_many(page, total)
+    page.goto(host.home)
+    expect(page.locator(f"{shown} h2").first).to_be_visible()
+    page.get_by_role("link", name="Cards", exact=True).click()
+    expect(page.locator(".card h2").first).to_be_visible()
+
+
+def test_states_are_results_of_verifications(host, page):
+    for name in ["sample", "damaged/wrong-hash"]:
+        host.add(FIXTURES / f"{name}.wacz")
+    wait_until(lambda: all("verificationSummary" in archive for archive in host.archives()), "the archives are verified")
+    page.goto(host.home)
+    facet(page, "Damaged or changed").click()
+    expect(titles(page)).to_have_count(1)
+    expect(page).to_have_url(f"{host.home}/#state=damaged")
+    page.get_by_role("link", name="Remove filter: Damaged or changed").click()
+    facet(page, "Hashes agree").click()
+    expect(titles(page)).to_have_text([TITLE])
+
+
 def test_states_and_sites_filter(host, page):
     for name in ["sample.wacz", "damaged/index-past-the-end.wacz"]:
         host.add(FIXTURES / name)

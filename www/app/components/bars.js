@@ -17,7 +17,9 @@ export function barChart(label, entries) {
     const step = Math.ceil(entries.length / namesMax(Math.max(...entries.map(({ short }) => short.length))));
     const bars = make("ol", { class: "bars", "aria-label": label }, ...entries.map((entry, index) =>
         make("li", {}, barOf({ ...entry, short: index % step === 0 || entry.isCurrent ? entry.short : "" }, most))));
-    return make("div", { class: "bar-chart" }, make("p", { class: "scale", "aria-hidden": "true", text: number(most) }), bars);
+    const chart = make("div", { class: "bar-chart" }, make("p", { class: "scale", "aria-hidden": "true", text: number(most) }), bars);
+    chart.style.setProperty("--bars", entries.length);
+    return chart;
 }
 
 function barOf({ short, year, text, count, href, isCurrent }, most) {

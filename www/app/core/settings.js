@@ -1,12 +1,12 @@
 /** Settings of this browser. They are kept in its storage, if it allows any. */
 
 const name = "replayhost-settings";
-const defaults = { theme: "auto", times: "utc", as: "cards", singleKeys: true, replay: "", liveWeb: false };
+const defaults = { theme: "auto", times: "utc", as: "", singleKeys: true, replay: "", liveWeb: false };
 let kept = null;
 
 /**
- * @typedef {{theme: "auto"|"light"|"dark", times: "utc"|"local", as: "cards"|"list", singleKeys: boolean,
- *   replay: ""|"lookups"|"ranges", liveWeb: boolean}} Settings `singleKeys`: whether shortcuts of one letter work;
+ * @typedef {{theme: "auto"|"light"|"dark", times: "utc"|"local", as: ""|"cards"|"list", singleKeys: boolean,
+ *   replay: ""|"lookups"|"ranges", liveWeb: boolean}} Settings `as`: empty for cards up to a hundred archives; `singleKeys`: whether shortcuts of one letter work;
  *   `replay`: the replay mode, empty for the archive's own
  */
 

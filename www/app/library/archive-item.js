@@ -3,12 +3,13 @@ import { archiveMark } from "../components/archive-mark.js";
 import { distinction, uniqueTitle } from "../components/archive-name.js";
 import { isUnavailable, unavailabilityMark } from "../components/availability.js";
 import { openOnDemand } from "../components/on-demand.js";
-import { trustMark } from "../components/trust-mark.js";
+import { trustMark, trustOf } from "../components/trust-mark.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment, size } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { isBeingRemoved } from "../core/removing.js";
 import { mainURL, tabURL } from "../core/routes.js";
+import { siteName } from "../core/site-name.js";
 
 /**
  * @param {import("../core/api.js").Archive} archive
@@ -25,10 +26,11 @@ export function archiveItem(archive, choices, as) {
     const open = isOpenable && make("a", { class: "button", href: mainURL(archive), text: message("library.open-main"),
         "aria-label": message("library.open-title", { title }) });
     const about = make("div", { class: "about" },
-        make("h2", {}, make("a", { href: tabURL(archive), dir: "auto", text: plain(archive.title, 300) || archive.id })),
-        subtitle(archive, choices),
-        make("p", { class: "facts" }, facts(archive)),
-        marks(archive));
+        make("h2", {}, make("a", { href: tabURL(archive), dir: "auto", title: as === "list" ? title : null, text: plain(archive.title, 300) || archive.id })),
+        siteLine(archive),
+        fileLine(archive, choices),
+        facts(archive, as),
+        marks(archive, as));
     return make("article", { class: `${as === "cards" ? "card" : "row"}${isBeingRemoved(archive) ? " leaving" : ""}` }, about,
         choices.isSelecting && checkbox(archive, title, choices), archiveMark(archive, "picture"), make("div", { class: "actions" }, open, more));
 }
@@ -40,35 +42,43 @@ function checkbox(archive, title, { isSelected, select }) {
     return box;
 }
 
-function subtitle(archive, { titles }) {
-    const { sites = [], siteCount = sites.length, originalName } = archive;
-    const [site] = sites;
+function siteLine({ sites: [site] = [], siteCount = 1 }) {
     return make("p", { class: "subtitle" },
-        site && make("span", { class: "site", dir: "ltr", text: plain(site, 80) }), " ",
-        siteCount > 1 && make("span", { class: "quiet", text: message("library.more-sites", { n: siteCount - 1 }) }), " ",
-        (titles.isShared(archive) || !site) && originalName && make("span", { class: "file-name", dir: "auto", text: distinction(archive, titles) }));
+        site && make("span", { class: "site", dir: "ltr", text: siteName(site) }), " ",
+        siteCount > 1 && make("span", { class: "quiet", text: message("library.more-sites", { n: siteCount - 1 }) }));
 }
 
-function facts(archive) {
+/** What tells it from others of the same title. */
+function fileLine(archive, { titles }) {
+    if (!archive.originalName || archive.sites?.length > 0 && !titles.isShared(archive)) return null;
+    return make("p", { class: "file-name", dir: "auto", text: distinction(archive, titles) });
+}
+
+/** In a list, a column says that pages were detected only when it's asked. */
+function facts(archive, as) {
     const { firstCapture, lastCapture, pageCount, pagesDetected, captureCount, importedAt } = archive;
     const years = [firstCapture, lastCapture].map((time) => time?.slice(0, 4)).filter(Boolean);
-    return make("span", { title: importedAt && message("archive.added", { time: moment(importedAt) }) }, [
+    return make("p", { class: "facts", title: importedAt && message("archive.added", { time: moment(importedAt) }) }, ...[
         years.length === 0 ? message("library.time-unknown") : years[0] === years[1] ? day(firstCapture) : `${years[0]}–${years[1]}`,
-        pageCount ? message(pagesDetected ? "count.pages-detected" : "count.pages", { n: pageCount })
+        pageCount ? message(pagesDetected && as === "cards" ? "count.pages-detected" : "count.pages", { n: pageCount })
             : message("count.captures", { n: captureCount ?? 0 }),
         size(archive.size),
-    ].map((fact) => fact.replaceAll(" ", "\u00a0")).join(" · "));
+    ].flatMap((text) => [make("span", { text }), " "]));
 }
 
-/** What needs attention, and what is proven. */
-function marks(archive) {
+/** The worst of what needs attention; else what is proven, and in a list also what isn't. */
+function marks(archive, as) {
     const unavailable = unavailabilityMark(archive);
     const { error = 0, warning = 0 } = archive.findingCounts ?? {};
-    return make("p", { class: "marks" },
-        unavailable && unavailableMark(archive, unavailable),
-        error + warning > 0 && make("span", { class: `mark ${error > 0 ? "error" : "warning"}`,
-            text: `⚠ ${message("library.issues")}` }), " ",
-        !unavailable && trustMark(archive, { isInList: true }));
+    const { kind } = trustOf(archive);
+    const mark = () => {
+        if (unavailable) return unavailableMark(archive, unavailable);
+        if (error + warning > 0 && !["doubtful", "bad"].includes(kind)) {
+            return make("span", { class: `mark ${error > 0 ? "error" : "warning"}`, text: `⚠ ${message("library.issues")}` });
+        }
+        return trustMark(archive, { isInList: as === "cards" });
+    };
+    return make("p", { class: "marks" }, mark());
 }
 
 function unavailableMark(archive, text) {

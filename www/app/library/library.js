@@ -17,12 +17,15 @@ import { settings } from "../core/settings.js";
 import { archiveItem } from "./archive-item.js";
 import { collectionStrip } from "./collection-strip.js";
 import { filterChips, isFiltered } from "./filters.js";
+import { listColumns } from "./list-columns.js";
 
 const typingMilliseconds = 120;
 const slowMilliseconds = 150;
 const refreshMilliseconds = 1000;
 const archivesPerRequest = 50;
-const sorts = ["-added", "added", "title", "-title", "-captured", "captured", "-size", "-pages", "-trust"];
+// As many archives fill several screens with cards.
+const listFrom = 100;
+const sorts = ["-added", "added", "title", "-title", "-captured", "captured", "-size", "size", "-pages", "pages", "-trust", "trust"];
 const imports = () => import("../components/imports.js");
 
 /**
@@ -41,7 +44,9 @@ export function showLibrary(root, firstRoute) {
     let abort = new AbortController();
     let timers = {};
     const titles = createTitles();
-    const as = () => (["cards", "list"].includes(filter.as) ? filter.as : settings().as);
+    // How many archives the library has, as far as it's known.
+    let librarySize = 0;
+    const as = () => (["cards", "list"].includes(filter.as) ? filter.as : settings().as || (librarySize < listFrom ? "cards" : "list"));
     // These load after the list.
     let selection = null;
     let loading = null;
@@ -86,6 +91,7 @@ export function showLibrary(root, firstRoute) {
         onKey,
         onLoad: ({ total, error }) => (error ? showProblem(error) : showTotal(total)),
     });
+    const columns = listColumns((key) => navigate(libraryURL({ ...filter, sort: key })));
     const whole = make("button", { type: "button", class: "plain show-all", hidden: true, on: { click: () => list.showAll() } });
     const tools = make("div", { class: "library-tools waiting" },
         make("label", { for: sort.id, text: message("library.sort") }), sort,
@@ -93,7 +99,7 @@ export function showLibrary(root, firstRoute) {
     // Invisible until all of it is known, so that nothing moves below the pointer.
     const body = make("div", { class: "library-body waiting", "aria-busy": "true" },
         make("aside", { class: "library-side" }, words, narrow),
-        make("div", { class: "library-main" }, chips, collections, none, list.element, whole));
+        make("div", { class: "library-main" }, chips, collections, none, columns.element, list.element, whole));
     // An empty library has its own button.
     const head = make("div", { class: "head-actions waiting" }, pick(), captureLink(), more);
     root.replaceChildren(
@@ -193,12 +199,19 @@ export function showLibrary(root, firstRoute) {
         chips.replaceChildren(...filterChips(filter));
         chips.hidden = chips.children.length === 0;
         list.element.classList.toggle("cards", as() === "cards");
+        columns.show(as() === "list", sort.value);
     }
 
     function showFacets(facets, all) {
         for (const part of [head, tools, body]) part.classList.remove("waiting");
         const { library, freeBytes } = facets;
         isEmpty = library.archives + library.collections === 0;
+        const before = as();
+        librarySize = library.archives;
+        if (as() !== before) {
+            showFilter();
+            list.update();
+        }
         summary.textContent = isEmpty ? "" : [message("count.archives", { n: library.archives }),
             message("library.used", { size: size(library.bytes) }),
             freeBytes !== undefined && message("library.free", { size: size(freeBytes) })].filter(Boolean).join(" · ");
@@ -216,7 +229,7 @@ export function showLibrary(root, firstRoute) {
         problems.replaceChildren();
         retry = null;
         none.hidden = total > 0 || !isEmpty && !isFiltered(filter);
-        list.element.hidden = total === 0;
+        list.element.hidden = columns.element.hidden = total === 0;
         whole.hidden = total <= 100;
         whole.textContent = message("library.show-all", { n: total });
         if (total === 0 && !isEmpty && isFiltered(filter)) showNothing(({ noneFound }) => noneFound(filter));
@@ -301,6 +314,6 @@ export function showLibrary(root, firstRoute) {
 /** The height of a card or a row in rem, and how many fit side by side. The style sheet arranges rows at the same widths. */
 function shapeOf(as, width) {
     const rem = width / parseFloat(getComputedStyle(document.documentElement).fontSize);
-    if (as === "cards") return { rem: 22, columns: Math.max(1, Math.floor(rem / 15.5)) };
-    return { rem: rem < 46 ? 11.5 : 4.75, columns: 1 };
+    if (as === "cards") return { rem: 23.5, columns: Math.max(1, Math.floor(rem / 15.5)) };
+    return { rem: rem < 30 ? 11.5 : rem < 46 ? 7.25 : 2.75, columns: 1 };
 }

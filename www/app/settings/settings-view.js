@@ -41,7 +41,7 @@ export function showSettings(root) {
         choice("theme", message("settings.appearance"), ["auto", "light", "dark"].map((one) => [one, message(`settings.theme-${one}`)])),
         choice("times", message("settings.times"), [["utc", message("settings.times-utc")],
             ["local", message("settings.times-local", { zone: localZone() })]]),
-        choice("as", message("settings.as"), ["cards", "list"].map((one) => [one, message(`settings.as-${one}`)])),
+        choice("as", message("settings.as"), ["", "cards", "list"].map((one) => [one, message(`settings.as-${one || "auto"}`)])),
         choice("replay", message("settings.replay"), [["", message("settings.replay-default")],
             ["ranges", message("settings.replay-ranges")]], message("settings.replay-hint")),
         keySection(change), storage.element,

@@ -5,6 +5,7 @@ addMessages({
     "settings.api": "Description of the API",
     "settings.appearance": "Appearance",
     "settings.as": "Library layout",
+    "settings.as-auto": "Cards, or a list from 100 archives",
     "settings.as-cards": "Cards",
     "settings.as-list": "List",
     "settings.cant-keep": "This browser doesn't keep settings. They apply until you close or reload this page.",
