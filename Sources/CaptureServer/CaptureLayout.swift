@@ -1,4 +1,5 @@
 package import ArchiveStore
+import CaptureAPI
 import Foundation
 
 /// The paths in `STORE/capture/`, and of the folder with saved files.

@@ -1,7 +1,9 @@
 """A client of `GET /events`, which reads as the HTML standard says ("Server-sent events")."""
 
 import json
+import time
 
+from capture_host import SECONDS
 from described import DESCRIPTION, problems, strict
 
 
@@ -15,6 +17,8 @@ class EventStream:
         self.response = self.connection.getresponse()
         self.status = self.response.status
         self.last_id = None
+        # A stream that sends only something else must not hold up a run.
+        self.end = time.monotonic() + SECONDS
 
     def __enter__(self):
         return self
@@ -26,6 +30,7 @@ class EventStream:
         """The next event as (name, value); `None` once the stream has ended."""
         name, data = "message", []
         while line := self.response.readline():
+            assert time.monotonic() < self.end, "what the test waits for isn't sent"
             field, _, value = line.decode().rstrip("\n").partition(":")
             value = value.removeprefix(" ")
             match field:

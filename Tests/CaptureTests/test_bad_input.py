@@ -184,7 +184,7 @@ def test_invalid_pages_of_a_log(shared):
 
 @pytest.mark.parametrize(("method", "path", "expected", "error"), [
     ("GET", "/download", 405, "method_not_allowed"), ("PUT", "/download", 405, "method_not_allowed"),
-    ("DELETE", "/history", 405, "method_not_allowed"), ("POST", "/health", 405, "method_not_allowed"),
+    ("PUT", "/history", 405, "method_not_allowed"), ("POST", "/health", 405, "method_not_allowed"),
     ("GET", "/nothing", 404, "not_found"), ("GET", "/api/v1", 404, "not_found"), ("GET", "/api/v2/health", 404, "not_found"),
     ("GET", "/capture/../capture.sqlite", 404, "not_found"), ("GET", "/capture/..%2fcapture.sqlite", 404, "not_found"),
     ("POST", "/download/x/cancel", 404, "not_found"), ("DELETE", "/history/x", 404, "not_found"),

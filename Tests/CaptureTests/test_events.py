@@ -29,7 +29,8 @@ def test_download_is_followed_from_its_start_to_its_removal(shared, website, tmp
         def wait(condition):
             return stream.wait_for("download", lambda value: value["download_id"] == identifier and condition(value))
 
-        assert wait(lambda value: value["state"] == "queued")["url"].startswith(website.address)
+        # Of states that pass quickly, only the last is sent.
+        assert wait(lambda value: True)["url"].startswith(website.address)
         wait(lambda value: value["state"] == "downloading" and value["stage"] == "fetching" and value["progress"])
         gate.touch()
         assert wait(lambda value: value["state"] == "completed")["archive"]

@@ -216,7 +216,7 @@ class _Answer(BaseHTTPRequestHandler):
 
     def answer_ordinary(self):
         """Any bytes as any type: `type` and `body` in the query."""
-        self.send(self.query.get("body", "x").encode("latin-1"), self.query["type"])
+        self.send(self.query.get("body", "").encode("latin-1"), self.query["type"])
 
     # Pages
 

@@ -157,10 +157,10 @@ struct HandOver: Sendable {
         let path = "\(layout.received(row))/\(FileName.plain(name))"
         try Folder.create(layout.received(row))
         try session.take(files.archive, to: path)
-        let known = files.genre == .unknown ? row.genre : files.genre.rawValue
-        let genre = known == Genre.unknown.rawValue ? [] : [known]
+        let genre = files.genre == .unknown ? row.genre : files.genre.rawValue
+        let genreTags = genre == Genre.unknown.rawValue ? [] : [genre]
         let options = ImportOptions(
-            title: ArchiveMetadata.title(from: files.title), tags: [row.username] + genre,
+            title: ArchiveMetadata.title(from: files.title), tags: [row.username] + genreTags,
             saved: SavedURL(
                 url: row.url, user: row.username, incomplete: files.incomplete, replayCheck: files.replayCheck))
         let result: ImportResult

@@ -189,6 +189,10 @@ struct DownloadRoutes: Sendable {
         guard query.since != nil || query.until != nil else {
             throw FieldProblem(["query", "since"], "Give since or until", type: "missing")
         }
+        // Lists ignore the name of another user. What wasn't meant isn't removed.
+        if let user = call.caller.user, let named = call.parameters["username"], named.lowercased() != user.text {
+            return try JSONAnswer.response(HistoryRemoval(removed: 0, left: 0))
+        }
         var removed = 0
         var last: Int64?
         while true {

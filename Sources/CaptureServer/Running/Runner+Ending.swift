@@ -1,5 +1,6 @@
 import CaptureAPI
 import GRDB
+import Logging
 
 /// What people end: downloads that they cancel, and previews.
 extension Runner {

@@ -4,6 +4,7 @@ package import CaptureWorker
 package import EgressGuard
 import Foundation
 import Logging
+import ReplayServer
 import Synchronization
 
 /// Runs the downloads of the queue, one after the other.

@@ -15,7 +15,9 @@ extension ToolFailure {
         guard let error = report.error else {
             switch end {
             case .exited(0): self.init(.noFile, "yt-dlp ended without a file")
-            case .exited(let code): self.init(.toolFailed, "yt-dlp failed with exit code \(code)")
+            case .exited(let code):
+                self.init(.toolFailed, "yt-dlp failed with exit code \(code)")
+                isOfExtractor = true
             case .killed(let signal): self.init(.aborted, "yt-dlp was ended by signal \(signal)")
             }
             return

@@ -99,7 +99,7 @@ struct PageRecorder: Sendable {
         }
         let document = answer.loaderId.flatMap { bodies.document($0) }
         if let document, document.location == nil { try document.checkStatus() }
-        let type = document?.mediaType ?? ""
+        let type = document?.location == nil ? document?.mediaType ?? "" : ""
         if let document, let id = answer.loaderId, !takesDocuments, !type.isEmpty,
             !OrdinaryFile.pageTypes.contains(type)
         {
