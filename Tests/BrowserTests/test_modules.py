@@ -263,6 +263,22 @@ def test_a_module_loads_with_its_messages(entry):
     assert {name: lacking for name, lacking in missing.items() if lacking} == {}
 
 
+def test_the_language_can_be_chosen(library):
+    """Numbers and times follow, and later texts replace earlier ones. The library stays English."""
+    written = library.evaluate("""async () => {
+        const { addMessages, message, setLanguage } = await import("/app/core/i18n.js");
+        const { moment } = await import("/app/core/format.js");
+        const before = [message("count.pages", { n: 1 }), document.documentElement.lang];
+        addMessages({ "count.pages": "{n, plural, other {#ページ}}" });
+        setLanguage("ja");
+        const written = [message("count.pages", { n: 1234 }), moment("2026-11-20T23:27:35Z"), document.documentElement.lang];
+        addMessages({ "count.pages": "{n, plural, one {# page} other {# pages}}" });
+        setLanguage("en");
+        return [...before, ...written, message("count.pages", { n: 1 })];
+    }""")
+    assert written == ["1 page", "en", "1,234ページ", "2026年11月20日, 23:27 UTC", "ja", "1 page"]
+
+
 def test_views_style_nothing_of_each_other():
     """A style sheet stays when another view is shown, so that none may have a selector of another view."""
     places = defaultdict(set)

@@ -1,5 +1,5 @@
 /** Copies text for the user. */
-import "../messages/en/around.js";
+import "../messages/en/dialogs.js";
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { showDialog } from "./dialog.js";

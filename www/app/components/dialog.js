@@ -1,5 +1,5 @@
 /** Modal dialogs. */
-import "../messages/en/around.js";
+import "../messages/en/dialogs.js";
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { errorBlock } from "./messages.js";

@@ -1,5 +1,5 @@
 /** Short messages at the edge of the window, which go away by themselves or can be dismissed. */
-import "../messages/en/around.js";
+import "../messages/en/dialogs.js";
 import { announce, make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 

@@ -1,15 +1,18 @@
 /** Formats numbers, sizes and times. Times are in UTC, or in the time zone of this computer if the settings say so. */
+import { language } from "./i18n.js";
 import { settings } from "./settings.js";
 
 const numbers = new Intl.NumberFormat("en");
-const formats = { utc: createFormats({ timeZone: "UTC" }), local: createFormats({}) };
+// By language.
+const formats = {};
 
 function createFormats(zone) {
+    const locale = language === "en" ? "en-GB" : language;
     const hours = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short", ...zone };
     return {
-        days: new Intl.DateTimeFormat("en-GB", { dateStyle: "long", ...zone }),
-        clock: new Intl.DateTimeFormat("en-GB", hours),
-        exactClock: new Intl.DateTimeFormat("en-GB", { second: "2-digit", ...hours }),
+        days: new Intl.DateTimeFormat(locale, { dateStyle: "long", ...zone }),
+        clock: new Intl.DateTimeFormat(locale, hours),
+        exactClock: new Intl.DateTimeFormat(locale, { second: "2-digit", ...hours }),
     };
 }
 
@@ -17,7 +20,8 @@ function createFormats(zone) {
 export function formatted(time, ...names) {
     const date = new Date(time);
     if (Number.isNaN(date.getTime())) return time;
-    const chosen = formats[settings().times] ?? formats.utc;
+    formats[language] ??= { utc: createFormats({ timeZone: "UTC" }), local: createFormats({}) };
+    const chosen = formats[language][settings().times] ?? formats[language].utc;
     return names.map((name) => chosen[name].format(date)).join(", ");
 }
 

@@ -6,11 +6,11 @@
  */
 import { make } from "./dom.js";
 
-/** The language of the message files, BCP 47. */
-export const language = "en";
+/** The language of the texts, BCP 47. */
+export let language = "en";
 
-const plurals = new Intl.PluralRules(language);
-const numbers = new Intl.NumberFormat(language);
+let plurals = new Intl.PluralRules(language);
+let numbers = new Intl.NumberFormat(language);
 const messages = {};
 const patterns = new Map();
 const slots = {
@@ -19,7 +19,22 @@ const slots = {
 };
 
 /** @param {Object<string, string>} texts of a message file, by key */
-export const addMessages = (texts) => void Object.assign(messages, texts);
+export function addMessages(texts) {
+    Object.assign(messages, texts);
+    for (const key of Object.keys(texts)) patterns.delete(key);
+}
+
+/**
+ * Chooses the language in which numbers and times are written. The texts are those that were added last.
+ *
+ * @param {string} tag BCP 47
+ */
+export function setLanguage(tag) {
+    language = tag;
+    plurals = new Intl.PluralRules(tag);
+    numbers = new Intl.NumberFormat(tag);
+    document.documentElement.lang = tag;
+}
 
 /**
  * @param {string} key
