@@ -169,6 +169,7 @@ def test_device_is_connected(capture, browser, page, tmp_path):
 
 def test_queue_is_paused_and_resumed(capture, site, page):
     queue = section(page, "Queue")
+    browser.allow("/events")
     expect(queue).to_contain_text("0 running · 0 queued")
     press(queue, "Pause downloads")
     expect(queue).to_contain_text("Paused")

@@ -9,6 +9,8 @@ from support.browser import Browser
 from support.host import Host
 from support.modules import APP, closure, keys, later, message_files, modules, text
 
+# A key of a message file, and its text as JSON.
+PAIR = re.compile(r'^    "([^"]+)": ("(?:[^"\\]|\\.)*"),$', re.MULTILINE)
 CALL = """async ([path, name, rows, messages]) => {
     await Promise.all(messages.map((file) => import(`/app/messages/en/${file}`)));
     const { [name]: call } = await import(`/app/${path}.js`);
@@ -258,9 +260,24 @@ def test_a_module_loads_with_its_messages(entry):
     files = message_files()
     known = {key for found in files.values() for key in found}
     loaded = closure(entry) | (frozenset() if entry in PAGES else closure(APP / "main.js"))
+    if any(path.name == "language.js" for path in loaded):
+        # It loads the texts of one language before everything else.
+        loaded |= {APP / "messages/en/capture.js"}
     there = {key for path in loaded for key in files.get(path, [])}
     missing = {path.name: keys(text(path), known) - there for path in closure(entry) if path not in files}
     assert {name: lacking for name, lacking in missing.items() if lacking} == {}
+
+
+def test_each_text_of_the_page_to_save_urls_is_in_japanese():
+    """With the values of the English one. Those of other pages aren't."""
+    files = message_files()
+    english = {path.name: dict(PAIR.findall(text(path))) for path in files}
+    japanese = dict(PAIR.findall(text(APP / "messages/ja/capture.js")))
+    expected = english["capture.js"] | english["dialogs.js"]
+    assert list(japanese) == sorted(expected)
+    # A number that only chooses between singular and plural can be missing, and the word that it chooses.
+    values = {key: set(re.findall(r"\{(\w+)\}", re.sub(r"\{n, plural,.*?\}\}", "", words))) for key, words in expected.items()}
+    assert [key for key, words in japanese.items() if values[key] - set(re.findall(r"\{(\w+)[,}]", words))] == []
 
 
 def test_the_language_can_be_chosen(library):

@@ -1,6 +1,7 @@
 /** The client of the capture server's JSON API. */
-import { message as textOf } from "/app/core/i18n.js";
-import { HostError } from "/app/core/request.js";
+import { make } from "../app/core/dom.js";
+import { message as textOf } from "../app/core/i18n.js";
+import { HostError } from "../app/core/request.js";
 import { key } from "./connection.js";
 import { duration } from "./state-texts.js";
 
@@ -9,21 +10,28 @@ import { duration } from "./state-texts.js";
  *   `speed` in bytes a second, `eta` in seconds
  * @typedef {{download_id: string, url: string, username: string, genre: string, submitted_at: string, completed_at: string|null,
  *   file_path: string|null, file_size: number|null, error_message: string|null, error_code: string|null,
- *   state: "queued"|"started"|"downloading"|"completed"|"failed"|"cancelled"|"aborted_by_system",
+ *   started_at: string|null,
+ *   state: "queued"|"started"|"downloading"|"preview_ready"|"completed"|"failed"|"cancelled"|"aborted_by_system",
  *   stage: "analysing"|"fetching"|"merging"|"checking"|"storing"|null, title: string|null, service: string|null,
  *   progress: Progress|null, attempt: number, not_before: string|null, waiting_for: "tool"|"disk"|"retry"|"site"|"paused"|null,
  *   archive: string|null, replay_url: string|null, quality_fallback: boolean, incomplete: string|null,
- *   replay_check: string|null, options?: {mode?: "media"|"page"}}} Download `incomplete`: what is missing; `replay_check`: what was seen when the archive was replayed
+ *   replay_check: string|null, options?: Options}} Download `incomplete`: what is missing; `replay_check`: what was seen when the archive was replayed
  * @typedef {{name: string, version: string|null, path: string|null}} Tool `path`: `null` if it isn't installed
  * @typedef {{software?: string, library?: string|null, tools?: Tool[],
  *   queue?: {queued: number, running: number, waiting_for: "tool"|"disk"|"paused"|null}}} Health
- * @typedef {{url: string, username?: string, options?: {mode?: "media"|"page", form?: "audio", height?: number, container?: string,
- *   audio_quality?: string}}} Order
+ * @typedef {{mode?: "media"|"page", form?: "audio"|"video", height?: number, container?: string, audio_quality?: string,
+ *   disposition?: "preview"}} Options
+ * @typedef {{url: string, username?: string, options?: Options}} Order
+ * @typedef {{server_name: string, lan: {url: string|null}, wan: {url: string|null}, fingerprint?: string|null}} Connection
+ * @typedef {{q?: string, domain?: string, status?: string, since?: string, until?: string}} Filter of the history
  */
 
 // The server's limit for one request.
 const listMax = 100;
 const secondsMax = 10;
+const foreign = (status = 0) => new HostError({
+    code: "foreign", what: textOf("capture.request.foreign"), hint: textOf("capture.request.foreign-hint"),
+}, status);
 
 const unreachable = () => new HostError({
     code: "server-unavailable",
@@ -41,7 +49,7 @@ export const isUnreachable = (error) => error instanceof HostError && error.code
  * @param {unknown} error
  * @returns {boolean} whether the server wants a key, or another one
  */
-export const isKeyNeeded = (error) => error instanceof HostError && error.status === 401;
+export const isKeyNeeded = (error) => error instanceof HostError && error.status === 401 && error.code !== "foreign";
 
 /** Reads the error object in the body of a response. */
 function errorFrom(body, { status, headers }) {
@@ -52,17 +60,17 @@ function errorFrom(body, { status, headers }) {
         const what = message || [detail].flat().map((part) => part?.msg ?? part).filter(Boolean).join("; ");
         if (what) return new HostError({ code: String(error ?? ""), what: String(what), hint }, status);
     } catch {
-        // Not the API's JSON: the status is all that's known.
+        // Not the API's JSON.
     }
-    return new HostError({ code: "unexpected-answer", what: textOf("capture.request.status", { status: String(status) }), hint }, status);
+    return foreign(status);
 }
 
 /**
  * @param {() => string} keyOf the key to send; empty for none
- * @returns {(method: string, path: string, options?: {body?: unknown, headers?: Object<string, string>, seconds?: number}) =>
- *   Promise<{value: any, headers: Headers}>} sends a request
+ * @returns {(method: string, path: string, options?: {body?: unknown, headers?: Object<string, string>, seconds?: number,
+ *   isLeaving?: boolean}) => Promise<{value: any, headers: Headers}>} sends a request
  */
-export const createRequest = (keyOf) => async function send(method, path, { body, headers = {}, seconds = secondsMax } = {}) {
+export const createRequest = (keyOf) => async function send(method, path, { body, headers = {}, seconds = secondsMax, isLeaving = false } = {}) {
     let answer;
     let text;
     const fields = { ...headers };
@@ -74,6 +82,7 @@ export const createRequest = (keyOf) => async function send(method, path, { body
             headers: fields,
             body: body === undefined ? undefined : JSON.stringify(body),
             cache: "no-store",
+            keepalive: isLeaving,
             signal: AbortSignal.timeout(seconds * 1000),
         });
         text = await answer.text();
@@ -84,7 +93,7 @@ export const createRequest = (keyOf) => async function send(method, path, { body
     try {
         return { value: JSON.parse(text), headers: answer.headers };
     } catch {
-        throw new HostError({ code: "unexpected-answer", what: textOf("capture.request.invalid") }, answer.status);
+        throw foreign();
     }
 };
 
@@ -92,19 +101,33 @@ const request = createRequest(key);
 const valueOf = async (...call) => (await request(...call)).value;
 const pathOf = (id) => `/download/${encodeURIComponent(id)}`;
 
-/** @returns {Promise<Health>} */
-export const health = () => valueOf("GET", "/health");
+/**
+ * @returns {Promise<Health>}
+ * @throws {HostError} with the code `foreign` if another program answers
+ */
+export async function health() {
+    let value = null;
+    try {
+        value = await valueOf("GET", "/health");
+    } catch (error) {
+        if (isUnreachable(error) || error.status === 401 || error.status >= 500) throw error;
+    }
+    if (value?.status !== "healthy") throw foreign();
+    return value;
+}
 
 /**
  * @param {number} count
+ * @param {Filter} [filter]
  * @returns {Promise<{downloads: Download[], total: number}>} the newest first
  */
-export async function history(count) {
+export async function history(count, filter = {}) {
     const downloads = new Map();
     let total = 0;
     for (let offset = 0; offset < count; offset += listMax) {
         const limit = Math.min(listMax, count - offset);
-        const { value, headers } = await request("GET", `/history?limit=${limit}&offset=${offset}`);
+        const { value, headers } = await request("GET", `/history?${new URLSearchParams({ limit, offset, ...filter })}`);
+        if (!Array.isArray(value)) throw foreign();
         for (const download of value) downloads.set(download.download_id, download);
         total = Number(headers.get("X-Total-Count")) || downloads.size;
         if (value.length < limit) break;
@@ -126,13 +149,6 @@ export async function status(id) {
 }
 
 /**
- * @param {Order} order
- * @param {string} key the server answers a repeated request with the same key with the same download
- * @returns {Promise<{download_id: string}>}
- */
-export const save = (order, key) => valueOf("POST", "/download", { body: order, headers: { "Idempotency-Key": key } });
-
-/**
  * @param {string} id
  * @returns {Promise<Download>}
  */
@@ -140,9 +156,48 @@ export const cancel = (id) => valueOf("POST", `${pathOf(id)}/cancel`, { body: {}
 
 /**
  * @param {string} id
+ * @param {Options} [options] instead of those of the download
  * @returns {Promise<Download>}
  */
-export const retry = (id) => valueOf("POST", `${pathOf(id)}/retry`, { body: {} });
+export const retry = (id, options) => valueOf("POST", `${pathOf(id)}/retry`, { body: options ? { options } : {} });
+
+/**
+ * Ends a preview. The server deletes its file.
+ *
+ * @param {string} id
+ * @param {boolean} [isLeaving] whether the page is being closed
+ */
+export function closePreview(id, isLeaving = false) {
+    return valueOf("POST", `${pathOf(id)}/preview/close`, { body: {}, isLeaving });
+}
+
+/** @returns {Promise<Connection>} */
+export const connection = () => valueOf("GET", "/config/connection");
+
+/**
+ * Removes the downloads of a time from the list.
+ *
+ * @param {string} since RFC 3339
+ * @param {string} until RFC 3339
+ */
+export async function removeRange(since, until) {
+    try {
+        await valueOf("DELETE", `/history?${new URLSearchParams({ since, until })}`);
+    } catch (error) {
+        // A server of an earlier version removes them one by one.
+        if (error.status !== 404 && error.status !== 405) throw error;
+        await removeOneByOne({ since, until });
+    }
+}
+
+async function removeOneByOne(filter) {
+    const { total } = await history(1, filter);
+    const { downloads } = await history(total, filter);
+    for (const { download_id: id, state } of downloads) {
+        const isOpen = ["queued", "started", "downloading"].includes(state);
+        if (!isOpen) await remove(id, { archive: false, file: false });
+    }
+}
 
 /**
  * Removes a download from the list.
@@ -170,6 +225,28 @@ export const filePath = (id) => `${pathOf(id)}/file`;
 
 /**
  * @param {string} id
+ * @returns {string} the path of the archive
+ */
+export const archivePath = (id) => `${pathOf(id)}/archive`;
+
+/**
+ * @param {string} id
  * @returns {Promise<string>} a URL of the file that works without the key, for players
  */
 export const fileTicket = async (id) => (await valueOf("POST", `${pathOf(id)}/ticket`, { body: {} })).url;
+
+/**
+ * Saves a file that only a key opens. The browser collects it before it asks where to put it.
+ *
+ * @param {string} path
+ * @param {string} name
+ */
+export async function saveWithKey(path, name) {
+    const answer = await fetch(path, { headers: { Authorization: `Bearer ${key()}` }, cache: "no-store" }).catch(() => {
+        throw unreachable();
+    });
+    if (!answer.ok) throw errorFrom(await answer.text(), answer);
+    const url = URL.createObjectURL(await answer.blob());
+    make("a", { href: url, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

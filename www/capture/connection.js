@@ -1,9 +1,12 @@
-/** The key of this device, and the form that asks for one. */
-import { make } from "/app/core/dom.js";
-import { message, messageParts } from "/app/core/i18n.js";
+/** The key of this device, and how it's given: by a link, by a QR code, or by hand. */
+import { make } from "../app/core/dom.js";
+import { message, messageParts } from "../app/core/i18n.js";
+import { writeState } from "./database.js";
 
 const storageName = "capture.key";
 const keyForm = /^[\x21-\x7E]{16,200}$/;
+const placeForm = /^[a-z0-9.[\]:-]+$/i;
+const version = 2;
 
 /** @returns {string} the key; empty without one */
 export function key() {
@@ -26,6 +29,59 @@ export function setKey(text) {
     } catch {
         // It is kept until the page closes.
     }
+    shareKeyWithWorker();
+}
+
+/** Gives the service worker, which can't read this storage, its copy. */
+export function shareKeyWithWorker() {
+    // Without a database, the worker has nothing to send.
+    writeState("key", key()).catch(() => {});
+}
+
+/**
+ * @typedef {{key: string, lan: string, wan: string, protocol: "http"|"https", fingerprint: string}} Payload what a QR code says:
+ *   `lan` and `wan` as `HOST:PORT`; all but `lan` and `protocol` can be empty
+ */
+
+/**
+ * Reads the text of a QR code of the server: the JSON for apps, or the link for cameras.
+ *
+ * @param {string} text
+ * @returns {Payload|{problem: "foreign"|"later"|"no-lan"|"no-key"}} `foreign`: it isn't a code of a capture server; `later`: this
+ *   client is too old for it
+ */
+export function readPayload(text) {
+    let value;
+    try {
+        value = JSON.parse(decodedLink(text.trim()) ?? text);
+    } catch {
+        return { problem: "foreign" };
+    }
+    const { key: secret, lan, wan, protocol, v, fp } = value ?? {};
+    if (typeof v !== "string" || !/^\d+(\.\d+)?$/.test(v) || !["http", "https"].includes(protocol)) return { problem: "foreign" };
+    if (Number.parseInt(v, 10) > version) return { problem: "later" };
+    if (typeof lan !== "string" || !placeForm.test(lan)) return { problem: "no-lan" };
+    if (secret !== undefined && !(typeof secret === "string" && keyForm.test(secret))) return { problem: "no-key" };
+    return { key: secret ?? "", lan, protocol, wan: typeof wan === "string" && placeForm.test(wan) ? wan : "", fingerprint: typeof fp === "string" ? fp : "" };
+}
+
+function decodedLink(text) {
+    const encoded = /#connect=([\w-]+)$/.exec(text)?.[1];
+    if (!encoded) return null;
+    const bytes = Uint8Array.from(atob(encoded.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+    return new TextDecoder().decode(bytes);
+}
+
+/**
+ * @param {Payload} payload
+ * @returns {string} the link that connects a device there. Its fragment isn't sent to a server
+ */
+export function linkFor(payload) {
+    const { fingerprint, ...rest } = payload;
+    const fields = Object.entries({ ...rest, fp: fingerprint, v: "2.0" }).filter(([, value]) => value);
+    const bytes = new TextEncoder().encode(JSON.stringify(Object.fromEntries(fields)));
+    const encoded = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    return `${payload.protocol}://${payload.lan}/#connect=${encoded}`;
 }
 
 /**
@@ -34,18 +90,12 @@ export function setKey(text) {
  * @returns {boolean} whether the link had a key
  */
 export function takeKeyFromLink() {
-    const encoded = /^#connect=([\w-]+)$/.exec(location.hash)?.[1];
-    if (!encoded) return false;
+    if (!location.hash.startsWith("#connect=")) return false;
+    const payload = readPayload(location.hash);
     history.replaceState(null, "", location.pathname);
-    try {
-        const bytes = Uint8Array.from(atob(encoded.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
-        const payload = JSON.parse(new TextDecoder().decode(bytes));
-        if (!keyForm.test(payload.key)) return false;
-        setKey(payload.key);
-        return true;
-    } catch {
-        return false;
-    }
+    if (!payload.key) return false;
+    setKey(payload.key);
+    return true;
 }
 
 /**

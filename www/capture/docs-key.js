@@ -1,6 +1,6 @@
 /** The field for the key of the requests that the description's page sends. */
-import { make } from "/app/core/dom.js";
-import { message } from "/app/core/i18n.js";
+import { make } from "../app/core/dom.js";
+import { message } from "../app/core/i18n.js";
 
 // What can be in a header field.
 const keyForm = /^[\x21-\x7E]*$/;

@@ -1,13 +1,13 @@
 /** The form that sends one of the described requests, and shows the response as text. */
-import { announce, make } from "/app/core/dom.js";
-import { message } from "/app/core/i18n.js";
-import { block, part } from "/app/docs/api-docs.js";
+import { announce, make } from "../app/core/dom.js";
+import { message } from "../app/core/i18n.js";
+import { block, part } from "../app/docs/api-docs.js";
 
 // A response can be a film.
 const charactersMax = 100_000;
 
 /**
- * @param {import("/app/docs/api-docs.js").Operation} operation
+ * @param {import("../app/docs/api-docs.js").Operation} operation
  * @param {import("./docs-key.js").KeyField} keyField
  * @returns {HTMLElement}
  */

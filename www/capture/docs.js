@@ -1,9 +1,9 @@
 /** The page `/docs`: `/openapi.json` for people, with a form for each request that only reads. */
-import "/app/messages/en/capture-docs.js";
-import "/app/messages/en/capture.js";
-import { make } from "/app/core/dom.js";
-import { message, messageParts } from "/app/core/i18n.js";
-import { heading, showDescription } from "/app/docs/api-docs.js";
+import "../app/messages/en/capture-docs.js";
+import "../app/messages/en/capture.js";
+import { make } from "../app/core/dom.js";
+import { message, messageParts } from "../app/core/i18n.js";
+import { heading, showDescription } from "../app/docs/api-docs.js";
 import { createRequest } from "./api.js";
 import { createKeyField } from "./docs-key.js";
 import { createRequestForm } from "./docs-request.js";

@@ -1,14 +1,19 @@
 /** A row of the list of downloads. It is updated in place, so the focus and an open log stay. */
-import { errorBlock, sentence, withCode } from "/app/components/messages.js";
-import { announce, arrange, make, plain } from "/app/core/dom.js";
-import { moment } from "/app/core/format.js";
-import { message } from "/app/core/i18n.js";
-import { plainURL } from "/app/core/text.js";
+import { copyText } from "../app/components/copy-text.js";
+import { errorBlock, sentence, withCode } from "../app/components/messages.js";
+import { announce, arrange, make, plain } from "../app/core/dom.js";
+import { moment } from "../app/core/format.js";
+import { message } from "../app/core/i18n.js";
+import { plainURL } from "../app/core/text.js";
 import * as api from "./api.js";
 import { key } from "./connection.js";
 import { createLog } from "./log.js";
+import { preferences } from "./preferences.js";
+import { createPlayer } from "./preview.js";
 import { confirmRemoval } from "./removal.js";
-import { adviceText, ago, canRetry, isOpen, isRunning, percentOf, progressText, stateText } from "./state-texts.js";
+import { serviceIcon } from "./service-icon.js";
+import { adviceText, ago, canRetry, choicesText, isOpen, isRunning, percentOf, progressText, stateText } from "./state-texts.js";
+import { onSwipe } from "./swipe.js";
 import { isReplayURL, siteOf } from "./urls.js";
 
 const endingOf = /\.([a-z0-9]+)$/i;
@@ -20,6 +25,8 @@ const played = new Set(["mp4", "m4v", "mkv", "webm", "mov", "mp3", "m4a", "aac",
  */
 export const nameOf = ({ title, url }) => plain(title) || plainURL(url, 120);
 
+let count = 0;
+
 /** Sets a text that differs from the present one. Screen readers and selections don't notice the rest. */
 function setText(element, text) {
     if (element.textContent !== text) element.textContent = text;
@@ -27,46 +34,65 @@ function setText(element, text) {
 
 /**
  * @param {import("./api.js").Download} first
- * @param {{onChanged: () => void, onRemoved: () => void}} host
+ * @param {{onChanged: () => void, onRemoved: () => void, onShareAgain: (download: import("./api.js").Download) => void}} host
  */
-export function createRow(first, { onChanged, onRemoved }) {
+export function createRow(first, { onChanged, onRemoved, onShareAgain }) {
     const id = first.download_id;
+    // Two lists can have the same download.
+    const name = `${id}-${++count}`;
     let download = first;
     let shownState = "";
-    const title = make("h3", { id: `title-${id}`, dir: "auto", tabindex: "-1" });
+    const title = make("h3", { id: `title-${name}`, dir: "auto", tabindex: "-1" });
     const facts = make("p", { class: "quiet facts" });
     const state = make("p", { class: "state" });
     const numbers = make("span", { class: "quiet" });
     const stateWords = make("span");
-    state.append(stateWords, numbers);
+    state.append(stateWords);
+    const progress = make("div", { id: `progress-${name}`, class: "progress quiet", hidden: true });
+    const mark = make("span", { class: "mark" }, serviceIcon(first));
+    const player = createPlayer(id, { onClosed: onChanged });
+    let isProgressShown = preferences().isProgressShown;
     const bar = make("progress", { max: 100, "aria-labelledby": title.id });
+    progress.append(bar, numbers);
     const note = make("div", { class: "message" });
     const problems = make("div");
     const actions = make("div", { class: "actions" });
-    const details = make("div", { class: "details", id: `log-${id}`, hidden: true });
+    const details = make("div", { class: "details", id: `log-${name}`, hidden: true });
     const detailList = make("dl", {});
-    details.append(detailList);
+    const button = (text, act, style = "") => make("button", { type: "button", class: style, text, on: { click: act } });
+    details.append(detailList, make("p", { class: "actions" },
+        button(message("capture.row.copy"), () => copyText(download.url), "quiet-button"),
+        button(message("capture.row.share-again"), () => onShareAgain(download), "quiet-button")));
     let log = null;
 
-    const button = (text, act, style = "") => make("button", { type: "button", class: style, text, on: { click: act } });
     const link = (text, properties) => make("a", { class: "button", text, ...properties });
     const newTab = { target: "_blank", rel: "noreferrer" };
     const path = api.filePath(id);
     const controls = {
         cancel: button(message("capture.row.cancel"), () => act(() => api.cancel(id), message("capture.row.cant-cancel"))),
         retry: button(message("capture.row.retry"), () => act(() => api.retry(id), message("capture.row.cant-retry"))),
+        progress: button("", toggleProgress, "quiet-button"),
         play: link(message("capture.row.play"), { href: path, ...newTab }),
+        watch: button(message("capture.row.watch"), () => act(() => player.open(download), message("capture.row.cant-open")), "primary"),
         pdf: link(message("capture.row.pdf"), { href: path, ...newTab }),
         file: link(message("capture.row.file"), { href: path, download: true }),
+        archive: link(message("capture.row.archive"), { href: api.archivePath(id), download: true }),
         library: link(message("capture.row.library"), {}),
         log: button(message("capture.row.details"), toggleLog, "quiet-button"),
         remove: button(message("capture.row.remove"), remove, "quiet-button"),
     };
-    for (const name of ["play", "pdf", "file"]) controls[name].addEventListener("click", openWithTicket);
+    for (const each of ["play", "pdf", "file"]) controls[each].addEventListener("click", openWithTicket);
+    controls.archive.addEventListener("click", saveArchive);
+    controls.progress.setAttribute("aria-controls", progress.id);
     controls.log.setAttribute("aria-expanded", "false");
     controls.log.setAttribute("aria-controls", details.id);
     const element = make("li", { class: "download" },
-        make("div", { class: "about" }, title, facts, state, bar, note, problems), actions, details);
+        mark, make("div", { class: "about" }, title, facts, state, progress, note, problems), actions, player.element, details);
+    title.addEventListener("click", toggleLog);
+    element.addEventListener("keydown", (event) => {
+        if (event.key === "Delete" && !isOpen(download) && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) remove();
+    });
+    onSwipe(element, () => !isOpen(download) && remove());
 
     async function act(request, failure) {
         problems.replaceChildren();
@@ -83,6 +109,18 @@ export function createRow(first, { onChanged, onRemoved }) {
         if (!key() || event.button !== 0) return;
         event.preventDefault();
         await act(async () => location.assign(await api.fileTicket(id)), message("capture.row.cant-open"));
+    }
+
+    /** A link can't send a key either, so the browser collects the archive first. */
+    async function saveArchive(event) {
+        if (!key()) return;
+        event.preventDefault();
+        await act(() => api.saveWithKey(api.archivePath(id), `${download.archive || id}.wacz`), message("capture.row.cant-save"));
+    }
+
+    function toggleProgress() {
+        isProgressShown = !isProgressShown;
+        showBar();
     }
 
     async function remove() {
@@ -110,29 +148,41 @@ export function createRow(first, { onChanged, onRemoved }) {
         const { state: now, file_path: file, replay_url: replayURL } = download;
         const ending = now === "completed" && file ? endingOf.exec(file)?.[1].toLowerCase() ?? "" : null;
         return [
+            isRunning(download) && controls.progress,
             isOpen(download) && controls.cancel,
+            now === "preview_ready" && controls.watch,
             canRetry(download) && controls.retry,
             ending !== null && (played.has(ending) ? controls.play : ending === "pdf" ? controls.pdf : controls.file),
+            ending !== null && (played.has(ending) || ending === "pdf") && controls.file,
+            now === "completed" && download.archive && controls.archive,
             isReplayURL(replayURL) && controls.library,
             controls.log,
             !isOpen(download) && controls.remove,
         ].filter(Boolean);
     }
 
-    function showControls(name) {
+    function showControls(shownName) {
         const hadFocus = actions.contains(document.activeElement);
         if (isReplayURL(download.replay_url)) controls.library.href = download.replay_url;
-        if (controls.log.dataset.name !== name) {
-            for (const control of Object.values(controls)) control.setAttribute("aria-label", message("capture.row.control", { action: control.textContent, name }));
-            controls.log.dataset.name = name;
+        if (controls.log.dataset.name !== shownName) {
+            for (const control of Object.values(controls)) label(control, shownName);
+            controls.log.dataset.name = shownName;
         }
         arrange(actions, wantedControls());
         if (hadFocus && !actions.contains(document.activeElement)) actions.firstElementChild.focus();
     }
 
+    const label = (control, shownName) => control.setAttribute("aria-label", message("capture.row.control", { action: control.textContent, name: shownName }));
+
     function showBar() {
         const percent = percentOf(download);
-        bar.hidden = !isRunning(download);
+        progress.hidden = !isProgressShown || !isRunning(download);
+        const text = message(isProgressShown ? "capture.row.hide-progress" : "capture.row.show-progress");
+        controls.progress.setAttribute("aria-expanded", String(isProgressShown));
+        if (controls.progress.textContent !== text) {
+            controls.progress.textContent = text;
+            label(controls.progress, nameOf(download));
+        }
         if (percent === null) bar.removeAttribute("value");
         else bar.value = percent;
         bar.setAttribute("aria-valuetext", [stateWords.textContent, numbers.textContent].filter(Boolean).join(" "));
@@ -143,7 +193,8 @@ export function createRow(first, { onChanged, onRemoved }) {
         // A queued download has the message of its last attempt.
         const isShown = now === "queued" ? reason === "retry" || reason === "site" : canRetry(download) && now !== "cancelled";
         const seen = now === "completed" ? [download.incomplete, download.replay_check] : [];
-        const shown = isShown ? [text && sentence(plain(text, 1000)), adviceText(download)].filter(Boolean)
+        const again = download.isSecondTry && now !== "completed" ? [message("capture.row.second-try")] : [];
+        const shown = isShown || again.length > 0 ? [...again, isShown && text && sentence(plain(text, 1000)), isShown && adviceText(download)].filter(Boolean)
             : seen.map((line) => line && sentence(plain(line, 1000))).filter(Boolean);
         if (note.dataset.shown === shown.join("\n")) return;
         note.dataset.shown = shown.join("\n");
@@ -162,13 +213,14 @@ export function createRow(first, { onChanged, onRemoved }) {
 
     /** Shows the present state. `missing` are the tools that aren't installed or don't start. */
     function update(now, missing) {
+        if (now.service !== download.service || now.genre !== download.genre) mark.replaceChildren(serviceIcon(now));
         download = now;
-        const name = nameOf(now);
+        const shownName = nameOf(now);
         const { text, kind } = stateText(now, missing);
-        setText(title, name);
+        setText(title, shownName);
         title.className = plain(now.title) ? "" : "untitled";
         setText(facts, [siteOf(now.url) || plain(now.service, 40), now.username !== "defaultuser" && message("capture.row.for-user", { user: plain(now.username, 100) }),
-            now.attempt > 1 && isRunning(now) && message("capture.row.attempt", { n: now.attempt }), ago(now.submitted_at)].filter(Boolean).join(" · "));
+            choicesText(now), now.attempt > 1 && isRunning(now) && message("capture.row.attempt", { n: now.attempt }), ago(now.submitted_at)].filter(Boolean).join(" · "));
         stateWords.className = kind;
         if (stateWords.dataset.shown !== text) stateWords.replaceChildren(...withCode(text));
         stateWords.dataset.shown = text;
@@ -176,7 +228,8 @@ export function createRow(first, { onChanged, onRemoved }) {
         showBar();
         showMessage();
         showDetails();
-        showControls(name);
+        showControls(shownName);
+        player.update(now);
         const hasChanged = shownState !== "" && shownState !== now.state;
         if (hasChanged) problems.replaceChildren();
         if (!details.hidden && (hasChanged || isRunning(now))) log.load();
@@ -191,7 +244,7 @@ export function createRow(first, { onChanged, onRemoved }) {
         },
         /** Whether someone reads or uses it. */
         get isInUse() {
-            return !details.hidden || element.contains(document.activeElement);
+            return !details.hidden || player.isOpen || element.contains(document.activeElement);
         },
         focus: () => title.focus(),
     };

@@ -1,35 +1,27 @@
-/** The list of downloads. */
-import { announce, arrange, make } from "/app/core/dom.js";
-import { message, messageParts } from "/app/core/i18n.js";
+/** The newest downloads, below the form. */
+import { announce, arrange, make } from "../app/core/dom.js";
+import { message, messageParts } from "../app/core/i18n.js";
 import * as api from "./api.js";
 import { createRow, nameOf } from "./download-row.js";
 import { isActive, isOpen, missingText } from "./state-texts.js";
 
-const pageSize = 20;
+const shownMax = 20;
 
 /**
- * @param {{onChanged: () => void, onEmptied: () => void}} host `onChanged`: the list should be read again; `onEmptied`: the last
- *   row, which had the focus, was removed
+ * @param {{onChanged: () => void, onEmptied: () => void, onShareAgain: (download: import("./api.js").Download) => void}} host
+ *   `onChanged`: the list should be read again; `onEmptied`: the last row, which had the focus, was removed
  */
-export function createDownloads({ onChanged, onEmptied }) {
+export function createDownloads({ onChanged, onEmptied, onShareAgain }) {
     const container = document.getElementById("downloads");
     const count = document.getElementById("count");
     const more = document.getElementById("more");
     const list = make("ul", { class: "downloads" });
     const rows = new Map();
-    let wanted = pageSize;
-    let focusFrom = null;
     let isFirst = true;
-
-    more.addEventListener("click", () => {
-        focusFrom = list.children.length;
-        wanted = list.children.length + pageSize;
-        onChanged();
-    });
 
     /** Reads the list. Rows in use that newer ones have pushed out of it are read one by one. */
     async function read() {
-        const { downloads, total } = await api.history(wanted);
+        const { downloads, total } = await api.history(shownMax);
         const listed = new Set(downloads.map(({ download_id: id }) => id));
         const inUse = [...rows.entries()].filter(([id, row]) => row.isInUse && !listed.has(id));
         const kept = await Promise.all(inUse.map(([id]) => api.status(id)));
@@ -47,7 +39,7 @@ export function createDownloads({ onChanged, onEmptied }) {
         for (const download of downloads) {
             const { download_id: id } = download;
             listed.add(id);
-            const row = rows.get(id) ?? createRow(download, { onChanged, onRemoved: () => removeRow(id) });
+            const row = rows.get(id) ?? createRow(download, { onChanged, onShareAgain, onRemoved: () => removeRow(id) });
             if (rows.has(id) && isOpen(row.download) && !isOpen(download)) ended.push(download);
             rows.set(id, row);
             row.update(download, missing);
@@ -57,7 +49,6 @@ export function createDownloads({ onChanged, onEmptied }) {
         }
         arrange(list, downloads.map(({ download_id: id }) => rows.get(id).element));
         showAround(total, health, missing);
-        focusNew();
         announceEnded(ended);
         container.removeAttribute("aria-busy");
         isFirst = false;
@@ -75,13 +66,6 @@ export function createDownloads({ onChanged, onEmptied }) {
         if (container.dataset.shown === key) return;
         container.dataset.shown = key;
         container.replaceChildren(isEmpty ? emptyState(missing) : list);
-    }
-
-    function focusNew() {
-        if (focusFrom === null) return;
-        const element = list.children[focusFrom];
-        [...rows.values()].find((row) => row.element === element)?.focus();
-        focusFrom = null;
     }
 
     function announceEnded(ended) {
@@ -107,7 +91,7 @@ export function createDownloads({ onChanged, onEmptied }) {
     return {
         read,
         show,
-        has: (id) => rows.has(id),
+        ids: () => [...rows.keys()],
         /** Whether a download runs or will run next. */
         get isActive() {
             return [...rows.values()].some(({ download }) => isActive(download));

@@ -1,7 +1,7 @@
 /** Asks for confirmation before a download is removed from the list. */
-import { make, plain } from "/app/core/dom.js";
-import { size } from "/app/core/format.js";
-import { message } from "/app/core/i18n.js";
+import { make, plain } from "../app/core/dom.js";
+import { size } from "../app/core/format.js";
+import { message } from "../app/core/i18n.js";
 
 /**
  * @param {import("./api.js").Download} download

@@ -1,27 +1,35 @@
 /** The box for URLs and its options. */
-import { messageParts, withCode } from "/app/components/messages.js";
-import { announce, make } from "/app/core/dom.js";
-import { message } from "/app/core/i18n.js";
-import { plainURL } from "/app/core/text.js";
-import * as api from "./api.js";
+import { messageParts, withCode } from "../app/components/messages.js";
+import { copyText } from "../app/components/copy-text.js";
+import { announce, make } from "../app/core/dom.js";
+import { message } from "../app/core/i18n.js";
+import { plainURL } from "../app/core/text.js";
+import { key } from "./connection.js";
+import { StorageError } from "./database.js";
 import { createOptions } from "./options.js";
-import { urlsIn } from "./urls.js";
+import { post } from "./post.js";
+import { preferences } from "./preferences.js";
+import { randomID } from "./random.js";
+import { problemOf, urlsIn } from "./urls.js";
 
 /**
- * @param {{has: (id: string) => boolean, onSaved: () => void, onUnreachable: () => void}} host `has`: whether a download is listed
- * @returns {{focus: () => void, sendAgain: () => void}} `sendAgain` sends what couldn't be sent while the server was stopped
+ * @param {{listed: () => string[], add: (urls: string[], request: object) => Promise<{id: string}[]>, onSaved: () => void}} host
+ *   `listed`: the IDs of the downloads that are listed; `add` keeps URLs and sends them
+ * @returns {{focus: () => void, noteConfirmed: (share: import("./shares.js").Share) => void,
+ *   noteRefused: (entry: import("./shares.js").Entry) => boolean, options: ReturnType<typeof createOptions>,
+ *   refuse: (text: string, what: string) => void}} `noteRefused` returns whether the URL was of this box; `refuse` puts a text in
+ *   the box that can't be saved
  */
-export function createSaveForm({ has, onSaved, onUnreachable }) {
+export function createSaveForm({ listed, add, onSaved }) {
     const form = document.getElementById("save");
     const box = document.getElementById("urls");
     const problems = document.getElementById("problems");
     const result = document.getElementById("result");
-    const unsentNotice = document.getElementById("unsent");
     const options = createOptions();
-    // Orders that aren't confirmed yet. A repeated order has the same key, so it's downloaded once.
-    const keys = new Map();
-    let queue = [];
-    let isSending = false;
+    // Shares of this box since it was last empty, and what became of them.
+    const own = new Set();
+    let known = new Set();
+    let sent = { added: 0, listed: 0 };
 
     form.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -36,106 +44,84 @@ export function createSaveForm({ has, onSaved, onUnreachable }) {
         box.removeAttribute("aria-invalid");
         if (!box.value.trim()) problems.replaceChildren();
     });
-    window.addEventListener("beforeunload", (event) => {
-        if (queue.length > 0) event.preventDefault();
-    });
 
-    function submit() {
+    async function submit() {
         problems.replaceChildren();
         result.hidden = true;
-        const urls = urlsIn(box.value);
+        const text = box.value;
+        const urls = urlsIn(text);
         if (urls.length === 0) {
-            refuse([{ what: message(box.value.trim() ? "capture.save.no-url" : "capture.save.nothing") }]);
+            complain([{ what: message(text.trim() ? "capture.save.no-url" : "capture.save.nothing") }]);
             return;
         }
-        const chosen = options.read();
-        if (chosen === null) return;
-        box.value = "";
-        queue.push(...urls.map((url) => ({ url, ...chosen })));
+        const request = options.read();
+        if (request === null) return;
+        const bad = urls.map((url) => ({ url, problem: problemOf(url, preferences().allowedDomains) })).filter(({ problem }) => problem);
+        const good = urls.filter((url) => !bad.some((one) => one.url === url));
+        if (own.size === 0) {
+            known = new Set(listed());
+            sent = { added: 0, listed: 0 };
+        }
+        // What can't be sent stays in the box.
+        box.value = bad.map(({ url }) => url).join("\n");
         box.focus();
-        send();
+        if (bad.length > 0) complain(bad.map(({ url, problem }) => ({ url, what: message(`capture.share.problem-${problem}`) })));
+        if (good.length > 0) await keep(good, request);
     }
 
-    /** Sends the queue one by one. Refused URLs return to the box. */
-    async function send() {
-        if (isSending) return;
-        isSending = true;
-        const refused = [];
-        const sent = { added: 0, listed: 0 };
-        const ids = new Set();
-        while (queue.length > 0) {
-            const [order] = queue;
-            const text = JSON.stringify(order);
-            if (!keys.has(text)) keys.set(text, crypto.randomUUID());
-            try {
-                const { download_id: id } = await api.save(order, keys.get(text));
-                keys.delete(text);
-                if (has(id) || ids.has(id)) sent.listed += 1;
-                else sent.added += 1;
-                ids.add(id);
-            } catch (error) {
-                if (api.isUnreachable(error)) break;
-                // No other URL is accepted for a while.
-                const count = error.status === 429 ? queue.length : 1;
-                refused.push({ urls: queue.splice(0, count).map(({ url }) => url), error });
-                continue;
-            }
-            queue.shift();
+    async function keep(urls, request) {
+        try {
+            for (const { id } of await add(urls, request)) own.add(id);
+        } catch (error) {
+            if (!(error instanceof StorageError)) throw error;
+            await sendUnkept(urls, request);
         }
-        isSending = false;
-        showUnsent();
-        showResult(sent);
-        if (refused.length > 0) {
-            putBack(refused.flatMap(({ urls }) => urls));
-            refuse(refused.map(({ urls, error }) =>
-                ({ url: urls.length === 1 ? urls[0] : message("capture.save.urls", { n: urls.length }), ...messageParts(error) })));
-        }
-        if (queue.length > 0) onUnreachable();
-        if (ids.size > 0) onSaved();
     }
 
-    function showResult({ added, listed }) {
-        if (added + listed === 0) return;
+    /** Sends URLs that the browser can't keep. Those that don't arrive return to the box. */
+    async function sendUnkept(urls, request) {
+        const left = [];
+        for (const url of urls) {
+            const outcome = await post({ id: randomID(), url, request }, key());
+            if (outcome.kind === "confirmed") count(outcome.downloadID);
+            else left.push(url);
+        }
+        if (left.length === 0) return;
+        putBack(left);
+        complain([{ what: message("capture.share.storage-full") }],
+            make("button", { type: "button", text: message("capture.share.copy", { n: left.length }), on: { click: () => copyText(left.join("\n")) } }));
+    }
+
+    function noteConfirmed({ id, serverDownloadId }) {
+        if (own.delete(id)) count(serverDownloadId);
+    }
+
+    function noteRefused({ id, url, message: what }) {
+        if (!own.delete(id)) return false;
+        putBack([url]);
+        complain([{ url, ...messageParts(new Error(what)) }]);
+        return true;
+    }
+
+    function count(id) {
+        if (known.has(id)) sent.listed += 1;
+        else sent.added += 1;
+        known.add(id);
+        const { added, listed } = sent;
         const texts = [added > 0 && message("capture.save.added", { n: added }),
             listed > 0 && message(added + listed === 1 ? "capture.save.listed-one" : "capture.save.listed", { n: listed })];
         result.textContent = texts.filter(Boolean).join(" ");
         result.hidden = false;
         announce(result.textContent);
+        onSaved();
     }
 
-    function refuse(causes) {
+    function complain(causes, ...controls) {
         box.setAttribute("aria-invalid", "true");
         problems.replaceChildren(make("div", { class: "notice error", role: "alert" },
             ...causes.map(({ url, what, hint }) => make("p", {},
                 url && make("strong", { dir: "ltr", text: plainURL(url, 120) }), url && ": ",
-                ...withCode(what), hint && " ", ...withCode(hint ?? "")))));
-        box.focus();
-    }
-
-    function showUnsent() {
-        const hadFocus = unsentNotice.contains(document.activeElement);
-        unsentNotice.hidden = queue.length === 0;
-        if (queue.length === 0) {
-            unsentNotice.replaceChildren();
-            if (hadFocus) box.focus();
-            return;
-        }
-        const edit = make("button", { type: "button", text: message("capture.save.edit", { n: queue.length }),
-            on: { click: takeBack } });
-        unsentNotice.replaceChildren(
-            make("strong", { text: message("capture.save.unsent", { n: queue.length }) }),
-            make("p", { text: message("capture.save.unsent-text") }),
-            make("ul", {}, ...queue.map(({ url }) => make("li", { dir: "ltr", text: plainURL(url, 200) }))), edit);
-        if (hadFocus) edit.focus();
-        announce(message("capture.save.unsent-announced", { n: queue.length }));
-    }
-
-    /** Moves what isn't sent back into the box. Its keys stay: the server may have received it. */
-    function takeBack() {
-        if (isSending) return;
-        putBack(queue.map(({ url }) => url));
-        queue = [];
-        showUnsent();
+                ...withCode(what), hint && " ", ...withCode(hint ?? ""))), ...controls));
         box.focus();
     }
 
@@ -145,8 +131,12 @@ export function createSaveForm({ has, onSaved, onUnreachable }) {
 
     return {
         focus: () => box.focus(),
-        sendAgain() {
-            if (queue.length > 0) send();
+        noteConfirmed,
+        noteRefused,
+        options,
+        refuse(text, what) {
+            putBack([text].filter(Boolean));
+            complain([{ what }]);
         },
     };
 }

@@ -1,12 +1,13 @@
 /** The state and the progress of a download as text. */
-import { plain } from "/app/core/dom.js";
-import { day, size } from "/app/core/format.js";
-import { language, message } from "/app/core/i18n.js";
+import { plain } from "../app/core/dom.js";
+import { day, size } from "../app/core/format.js";
+import { language, message } from "../app/core/i18n.js";
 import { siteOf } from "./urls.js";
 
 const stages = ["analysing", "fetching", "merging", "checking", "storing"];
 const endings = { failed: "capture.state.failed", cancelled: "capture.state.cancelled", aborted_by_system: "capture.state.aborted" };
 const running = ["started", "downloading"];
+const secondTryCodes = ["tool_failed", "no_file", "damaged"];
 const fileGenres = ["pdf", "ebook"];
 
 /** @typedef {import("./api.js").Download} Download */
@@ -28,6 +29,16 @@ export const isActive = (download) => isRunning(download) || download.state === 
  * @returns {boolean} whether a retry is possible
  */
 export const canRetry = ({ state }) => Object.hasOwn(endings, state);
+
+/**
+ * @param {Download} download
+ * @returns {boolean} whether it failed in a way in which the default quality may work, and the person chose another one. The
+ *   server itself tries that if a site doesn't have the quality
+ */
+export function deservesSecondTry({ state, error_code: code, options, quality_fallback: isFallback }) {
+    const isLimited = Boolean(options?.height || options?.container || options?.audio_quality);
+    return state === "failed" && secondTryCodes.includes(code) && isLimited && !isFallback;
+}
 
 /**
  * @param {number} seconds
@@ -64,6 +75,7 @@ export function stateText(download, missing) {
     if (state === "queued") return reason ? waitingText(download, missing) : { text: message("capture.state.queued"), kind: "" };
     if (state === "started") return { text: message("capture.state.started"), kind: "" };
     if (state === "downloading") return { text: message(`capture.stage.${stages.includes(stage) ? stage : "other"}`), kind: "" };
+    if (state === "preview_ready") return { text: message("capture.state.preview"), kind: "" };
     if (state === "completed") return { text: completedText(download), kind: isDoubtful(download) ? "warning" : "" };
     return { text: Object.hasOwn(endings, state) ? message(endings[state]) : plain(state, 40), kind: state === "cancelled" ? "" : "error" };
 }
@@ -139,4 +151,17 @@ export function progressText(download) {
 export function adviceText({ error_code: code, error_message: cause, username }) {
     if (code !== "login_required" || cause?.includes("cookies set")) return "";
     return message("capture.advice.cookies", { user: plain(username, 100) });
+}
+
+/**
+ * @param {Download} download
+ * @returns {string} the form and the quality that were chosen, for example `Video · 1080p · MP4`; empty for pages and documents
+ */
+export function choicesText({ genre, options = {}, file_path: file }) {
+    const { mode, form, height, container, audio_quality: quality } = options ?? {};
+    if (mode === "page" || fileGenres.includes(genre)) return "";
+    const isAudio = form === "audio";
+    const ending = container ?? /\.([a-z0-9]{2,4})$/i.exec(file ?? "")?.[1] ?? "";
+    return [(form || height || container) && message(isAudio ? "capture.options.form-audio" : "capture.options.form-video"),
+        !isAudio && height && `${height}p`, ending.toUpperCase(), isAudio && quality && quality.replace("k", " kHz")].filter(Boolean).join(" · ");
 }

@@ -1,5 +1,5 @@
 /** URLs in text that someone pasted, and URLs that this page links to. */
-import { hostOf } from "/app/core/hosts.js";
+import { hostOf } from "../app/core/hosts.js";
 
 // Ends at a space, and at quotation marks and brackets that URLs contain only percent-encoded.
 const urlPattern = /https?:\/\/[^\s<>"`“”„«»‹›「」『』【】（）《》〈〉、。]+/giu;
@@ -46,3 +46,32 @@ export const isReplayURL = (url) => typeof url === "string" && /^http:\/\/(repla
  * @returns {boolean} whether it's the URL of a library on this computer
  */
 export const isLibraryURL = (url) => typeof url === "string" && /^http:\/\/(replayhost\.)?localhost:\d+\/?$/.test(url);
+
+const charactersMax = 2048;
+
+/**
+ * @param {string} url
+ * @param {string} [allowedDomains] hosts with commas, with the hosts below them; empty for all
+ * @returns {""|"too-long"|"user-info"|"malformed"|"domain"} why it can't be saved; empty if it can
+ */
+export function problemOf(url, allowedDomains = "") {
+    if (url.length > charactersMax) return "too-long";
+    if (!URL.canParse(url)) return "malformed";
+    const { username, password, hostname } = new URL(url);
+    if (username || password) return "user-info";
+    const allowed = allowedDomains.toLowerCase().split(/[\s,]+/).filter(Boolean);
+    const isAllowed = allowed.length === 0 || allowed.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
+    return isAllowed ? "" : "domain";
+}
+
+/**
+ * Returns the URL of what another app shared: apps put it in any of the fields, often in prose.
+ *
+ * @param {URLSearchParams} fields `url`, `text` and `title`
+ * @param {string} [allowedDomains] as for `problemOf`
+ * @returns {string} empty if there is none that can be saved
+ */
+export function sharedURL(fields, allowedDomains = "") {
+    const [url = ""] = ["url", "text", "title"].flatMap((name) => urlsIn(fields.get(name) ?? ""));
+    return url && !problemOf(url, allowedDomains) ? url : "";
+}

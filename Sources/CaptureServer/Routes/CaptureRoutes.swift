@@ -134,10 +134,18 @@ struct CaptureRoutes: Sendable {
     /// Returns the page or one of its files; `nil` for other paths.
     private func page(_ request: Request, isAtAddress: Bool) async throws -> Response? {
         let path = request.uri.path
-        if path == "/" || path == "/index.html" {
-            // The page has one origin, so that it remembers its settings.
-            guard !isAtAddress else { return Responses.redirect(to: service.address + "/") }
-            return try await asset("capture/index.html", request, policy: Self.pagePolicy)
+        if ["/", "/index.html", "/share"].contains(path) {
+            // The page has one origin, so that it remembers its settings, and what it couldn't send yet.
+            guard !isAtAddress else {
+                let query = request.uri.query.map { "?\($0)" } ?? ""
+                return Responses.redirect(to: service.address + (path == "/share" ? path + query : "/"))
+            }
+            return try await asset(
+                "bundle/capture/index.html", orElse: "capture/index.html", request, policy: Self.appPolicy)
+        }
+        if Self.workers.contains(path) {
+            return try await asset(
+                String(path.dropFirst()), request, policy: Self.workerPolicy, fields: [.serviceWorkerAllowed: "/"])
         }
         if let file = Self.documents[path] { return try await asset(file, request, policy: Self.pagePolicy) }
         if path == "/redoc" { return Responses.redirect(to: "/docs") }
@@ -147,24 +155,35 @@ struct CaptureRoutes: Sendable {
     }
 
     private func asset(
-        _ path: String, _ request: Request, policy: String = SecurityHeaders.inert
+        _ path: String, orElse other: String? = nil, _ request: Request, policy: String = SecurityHeaders.inert,
+        fields: HTTPFields = HTTPFields()
     ) async throws -> Response {
-        guard let asset = try await BlockingWork()({ [assets = service.assets] in try assets.asset(path) }) else {
-            throw RequestFailure.nothingHere
-        }
+        let asset = try await BlockingWork()({ [assets = service.assets] in
+            try assets.asset(path) ?? other.flatMap { try assets.asset($0) }
+        })
+        guard let asset else { throw RequestFailure.nothingHere }
         return Responses.asset(
-            asset, policy: policy, request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
+            asset, policy: policy, request: request,
+            fields: fields.adding([.crossOriginOpenerPolicy: "same-origin"]))
     }
 
-    private static let folders = ["/capture/", "/app/core/", "/app/components/", "/app/messages/", "/app/docs/"]
+    private static let folders = [
+        "/capture/", "/bundle/capture/", "/app/core/", "/app/components/", "/app/messages/", "/app/docs/",
+    ]
     /// Files outside these folders.
     static let documents = [
         "/admin": "capture/admin.html", "/config/setup": "capture/admin.html", "/docs": "capture/docs.html",
         "/openapi.json": "capture/openapi.json",
     ]
-    private static let pagePolicy = [
+    /// The service worker of the page, as a module and bundled.
+    private static let workers: Set = ["/capture/worker.js", "/bundle/capture/worker.js"]
+    private static let documentPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
         "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
     ].joined(separator: "; ")
+    private static let pagePolicy = documentPolicy + "; trusted-types 'none'"
+    /// The page to save URLs can also be installed, start its worker, and play what was saved.
+    private static let appPolicy =
+        documentPolicy + "; trusted-types capture-worker; worker-src 'self'; manifest-src 'self'; media-src 'self'"
+    private static let workerPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'"
 }

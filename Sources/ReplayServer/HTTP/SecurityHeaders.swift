@@ -130,7 +130,7 @@ extension HTTPField.Name {
     static let contentSecurityPolicy = name("Content-Security-Policy")
     static let clearSiteData = name("Clear-Site-Data")
     static let originAgentCluster = name("Origin-Agent-Cluster")
-    static let serviceWorkerAllowed = name("Service-Worker-Allowed")
+    package static let serviceWorkerAllowed = name("Service-Worker-Allowed")
     package static let secFetchSite = name("Sec-Fetch-Site")
     static let secFetchDest = name("Sec-Fetch-Dest")
     static let replayhostToken = name("Replayhost-Token")

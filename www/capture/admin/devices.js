@@ -1,8 +1,8 @@
 /** Connects devices: opens the network, makes a key, and shows its codes. */
-import { copyText } from "/app/components/copy-text.js";
-import { showDialog } from "/app/components/dialog.js";
-import { announce, make, plain } from "/app/core/dom.js";
-import { message, messageParts } from "/app/core/i18n.js";
+import { copyText } from "../../app/components/copy-text.js";
+import { showDialog } from "../../app/components/dialog.js";
+import { announce, make, plain } from "../../app/core/dom.js";
+import { message, messageParts } from "../../app/core/i18n.js";
 import * as api from "./api.js";
 import { isUserName, refuseField, runChange, setText, showValue } from "./parts.js";
 

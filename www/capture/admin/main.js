@@ -1,9 +1,9 @@
 /** The administrator's page of the capture server. */
-import "/app/messages/en/capture-admin.js";
-import "/app/messages/en/capture.js";
-import { errorBlock } from "/app/components/messages.js";
-import { announce, make, plain } from "/app/core/dom.js";
-import { message, messageParts } from "/app/core/i18n.js";
+import "../../app/messages/en/capture-admin.js";
+import "../../app/messages/en/capture.js";
+import { errorBlock } from "../../app/components/messages.js";
+import { announce, make, plain } from "../../app/core/dom.js";
+import { message, messageParts } from "../../app/core/i18n.js";
 import { isKeyNeeded, isUnreachable } from "../api.js";
 import * as api from "./api.js";
 import { createConfiguration } from "./configuration.js";

@@ -1,7 +1,7 @@
 /** Parts that the sections share. */
-import { errorBlock } from "/app/components/messages.js";
-import { arrange, make } from "/app/core/dom.js";
-import { message } from "/app/core/i18n.js";
+import { errorBlock } from "../../app/components/messages.js";
+import { arrange, make } from "../../app/core/dom.js";
+import { message } from "../../app/core/i18n.js";
 
 /** Sets a text that differs from the present one. Screen readers and selections don't notice the rest. */
 export function setText(element, text) {

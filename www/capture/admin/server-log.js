@@ -1,8 +1,8 @@
 /** The end of the server's log, which can be followed. */
-import { errorBlock } from "/app/components/messages.js";
-import { copyText } from "/app/components/copy-text.js";
-import { make, plain } from "/app/core/dom.js";
-import { message } from "/app/core/i18n.js";
+import { errorBlock } from "../../app/components/messages.js";
+import { copyText } from "../../app/components/copy-text.js";
+import { make, plain } from "../../app/core/dom.js";
+import { message } from "../../app/core/i18n.js";
 import { isKeyNeeded, isUnreachable } from "../api.js";
 import * as api from "./api.js";
 

@@ -1,7 +1,7 @@
 /** The administrator's session and the form that opens one. */
-import { errorBlock } from "/app/components/messages.js";
-import { make } from "/app/core/dom.js";
-import { message, messageParts } from "/app/core/i18n.js";
+import { errorBlock } from "../../app/components/messages.js";
+import { make } from "../../app/core/dom.js";
+import { message, messageParts } from "../../app/core/i18n.js";
 import { openSession } from "./api.js";
 import { setToken } from "./token.js";
 

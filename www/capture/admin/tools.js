@@ -1,8 +1,8 @@
 /** The tools, and their updates. */
-import { showDialog } from "/app/components/dialog.js";
-import { sentence, withCode } from "/app/components/messages.js";
-import { announce, make, plain } from "/app/core/dom.js";
-import { message } from "/app/core/i18n.js";
+import { showDialog } from "../../app/components/dialog.js";
+import { sentence, withCode } from "../../app/components/messages.js";
+import { announce, make, plain } from "../../app/core/dom.js";
+import { message } from "../../app/core/i18n.js";
 import * as api from "./api.js";
 import { createList, makeRow, runChange, setText, showValue } from "./parts.js";
 
