@@ -167,9 +167,9 @@ def test_device_is_connected(capture, browser, page, tmp_path):
     expect(connect.get_by_role("alert")).to_contain_text("Another key has this name")
 
 
-def test_queue_is_paused_and_resumed(capture, site, page):
-    queue = section(page, "Queue")
+def test_queue_is_paused_and_resumed(capture, site, browser, page):
     browser.allow("/events")
+    queue = section(page, "Queue")
     expect(queue).to_contain_text("0 running · 0 queued")
     press(queue, "Pause downloads")
     expect(queue).to_contain_text("Paused")

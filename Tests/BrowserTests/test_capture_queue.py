@@ -110,8 +110,9 @@ def test_what_the_server_can_never_accept_leaves_the_queue(blank):
 
 @pytest.mark.parametrize("kind", ["key", "forbidden"])
 def test_a_wrong_key_stops_everything_until_a_person_acts(blank, kind):
-    found = send(blank, ["a", "b"], [{"kind": kind, "message": "?"}], [0])
-    assert found["results"] == ["stopped"]
+    found = send(blank, ["a", "b"], [{"kind": kind, "message": "?"}], [0, 1, [600, True]])
+    assert found["results"] == ["stopped"] * 3
+    assert len(found["posts"]) == 1
     assert found["queue"] == [["a", "pending", 0, kind], ["b", "pending", 0, ""]]
 
 

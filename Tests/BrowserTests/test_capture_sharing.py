@@ -136,6 +136,7 @@ def test_other_sites_send_nothing_without_a_tap(capture, browser, page):
         assert [row["url"] for row in capture.rows()] == before
         asked.goto(f"{address}/share?url={url}")
         expect(asked.locator("#held li")).to_have_count(1)
+        expect(asked.get_by_role("alert")).to_have_count(0)
         asked.get_by_role("button", name="Discard").click()
         expect(asked.locator("#held")).to_be_hidden()
         assert shares(asked) == []
@@ -148,6 +149,7 @@ def test_a_site_cannot_fill_the_queue(capture, page):
     page.evaluate(SEED, ["held", 100, 0])
     page.goto(f"{capture.started['address']}/share?url=https://quay.example/one-more")
     expect(page.get_by_role("heading", name="Save these 100 URLs?")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("100 URLs already wait for your decision.")
     assert len(shares(page)) == 100
 
 

@@ -84,7 +84,8 @@ function refresh() {
 
 function schedule() {
     clearTimeout(timer);
-    if (document.visibilityState !== "visible") return;
+    // A wrong key isn't tried again and again: the server counts that.
+    if (document.visibilityState !== "visible" || connectForm) return;
     const seconds = isStopped ? stoppedSeconds : downloads.isActive && !hasEvents ? activeSeconds : idleSeconds;
     timer = setTimeout(refresh, seconds * 1000);
 }
@@ -181,7 +182,8 @@ function connected() {
     setConnected(true);
     refresh();
     events.connect();
-    queue.send({ isReachable: true });
+    // What the old key has stopped goes on.
+    queue.retry();
 }
 
 function onConfirmed(share) {
@@ -216,8 +218,8 @@ async function takeShare() {
         return;
     }
     try {
-        const added = await queue.hold([url], "share");
-        if (added.length === 0 && !document.querySelector("#held li")) saveForm.refuse(url, message("capture.share.too-many"));
+        const held = await queue.hold([url], "share");
+        if (held.length === 0) saveForm.refuse(url, message("capture.share.too-many"));
     } catch {
         saveForm.refuse(url, message("capture.share.storage-full"));
     }

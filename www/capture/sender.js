@@ -4,6 +4,8 @@ import { secondsAfter } from "./waits.js";
 const millisecondsBetween = 1000;
 /** The outcomes after which no other share can be sent either, until the server responds. */
 export const blocking = ["unreachable", "foreign"];
+/** Those after which a person has to act. */
+export const stopping = ["key", "forbidden"];
 
 /**
  * @typedef {{tidy: (now: number, clearConfirmedAfter: number) => Promise<void>, all: () => Promise<import("./shares.js").Share[]>,
@@ -47,6 +49,7 @@ export function createSender({ shares, post, settings, now = Date.now,
         let isFirst = true;
         for (;;) {
             const pending = (await shares.all()).filter(({ status }) => status === "pending");
+            if (stopping.includes(pending[0]?.why)) return { kind: "stopped", next: null, why: pending[0].why };
             const share = firstDue(pending, isReachable);
             if (!share) {
                 const times = pending.map(({ notBefore }) => notBefore);
@@ -58,7 +61,6 @@ export function createSender({ shares, post, settings, now = Date.now,
             const outcome = await post(share);
             await note(share, outcome);
             if (blocking.includes(outcome.kind)) isReachable = false;
-            if (outcome.kind === "key" || outcome.kind === "forbidden") return { kind: "stopped", next: null, why: outcome.kind };
         }
     }
 

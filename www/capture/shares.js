@@ -44,7 +44,7 @@ const entryOf = ({ id, url, cachedAt, serverDownloadId, status, sourceApp, messa
  *
  * @param {string[]} urls
  * @param {{request?: object, sourceApp: string, isHeld?: boolean, now?: number}} options
- * @returns {Promise<Share[]>} those that were added. A URL that is held already isn't added again
+ * @returns {Promise<Share[]>} the shares of these URLs. A URL that is held already isn't added again; too many aren't held
  * @throws {import("./database.js").StorageError}
  */
 export async function add(urls, { request = {}, sourceApp, isHeld = false, now = Date.now() }) {
@@ -63,7 +63,7 @@ export async function add(urls, { request = {}, sourceApp, isHeld = false, now =
         }
     });
     changed();
-    return added;
+    return [...added, ...held.filter(({ url }) => urls.includes(url))];
 }
 
 /** @returns {Promise<Share[]>} the queue, in its order */

@@ -6,8 +6,6 @@ import { plainURL } from "../app/core/text.js";
 import { duration } from "./state-texts.js";
 
 const shownMax = 20;
-// What a person has to do something about.
-const stopping = ["key", "forbidden"];
 
 /**
  * @param {{retry: (id?: string) => Promise<void>, discard: (ids: string[]) => Promise<void>,
@@ -63,7 +61,7 @@ export function createWaiting({ retry, discard, release }) {
             make("span", { class: "quiet", text: stateOf(share) }), " ",
             share.status === "failed" && button("capture.queue.retry", () => retry(share.id)),
             share.status !== "uploading" && button("capture.queue.discard", () => discard([share.id]), "quiet-button")));
-        const canRetry = list.some(({ why, status }) => status === "failed" || why && !stopping.includes(why));
+        const canRetry = list.some(({ why, status }) => status === "failed" || why);
         replace(unsent, [
             make("strong", { text: message("capture.queue.title", { n: list.length }) }),
             make("p", { text: [reasonOf(list), message("capture.queue.safe")].filter(Boolean).join(" ") }),
