@@ -4,9 +4,9 @@
 // every readable response and doesn't rely on the engine's.
 "use strict";
 {
-    // The URL of this version's worker, the header fields for every response, the referrers of the viewer, and the archived
-    // header fields to keep.
-    const { address, fields, viewers, kept } = {{worker}};
+    // The URL of this version's worker, the header fields for every response, the referrers of the viewer, the archived
+    // header fields to keep, and the script in each page.
+    const { address, fields, viewers, kept, pageScript } = {{worker}};
 
     // Paths of the server, including the engine's own /api/, which replayhost doesn't use.
     const ofServer = /^\/(?:$|clear$|mark$|print$|sw\.js$|engine\.js$|static\/proxy\/page\.js$|(?:api|archives|c)\/)/;
@@ -470,6 +470,8 @@
             event.stopImmediatePropagation();
             if (url.origin !== location.origin) {
                 event.respondWith(Response.error());
+            } else if (url.pathname === pageScript.path && request.destination === "script") {
+                event.respondWith(new Response(pageScript.text, { headers: { "content-type": "text/javascript; charset=utf-8" } }));
             } else if (!isForServer(request, url) && isWantedHere(request)) {
                 event.respondWith(resolve(event, url));
             }

@@ -15,12 +15,19 @@ struct ReplayWorker {
     /// The asset path of the engine.
     static let engine = "vendor/sw.js"
 
+    private struct PageScript: Encodable {
+        let path = ReplayWorker.pageScript
+        let text: String
+    }
+
     private struct Settings: Encodable {
         let address: String
         let fields: [String: String]
         /// The referrers of the viewer.
         let viewers: [String]
         let kept = CaptureFields.Lists()
+        /// The path and the text of the script in each page, so that a page doesn't wait for the server.
+        let pageScript: PageScript
     }
 
     /// Creates the worker; `nil` if the engine is missing.
@@ -28,6 +35,8 @@ struct ReplayWorker {
         guard let template = try assets.asset("replay/sw.js"), let engine = try assets.asset(Self.engine) else {
             return nil
         }
+        let pageScript = PageScript(
+            text: try assets.asset("replay/page.js").map { String(decoding: $0.bytes, as: UTF8.self) } ?? "")
         let fields = [
             "Content-Security-Policy": SecurityHeaders.archivedPage(hosts),
             "Connection-Allowlist": SecurityHeaders.ownOrigin, "X-DNS-Prefetch-Control": "off",
@@ -36,7 +45,7 @@ struct ReplayWorker {
             // An empty `replayPrefix` makes the engine serve archived pages from the root.
             Settings(
                 address: "/sw.js?replayPrefix=&version=\(version)&injectScripts=page.js", fields: fields,
-                viewers: hosts.controlOrigins.map { "\($0)/" })
+                viewers: hosts.controlOrigins.map { "\($0)/" }, pageScript: pageScript)
         }
         var hash = SHA256()
         for part in [template.sha256, engine.sha256] { hash.update(data: Data(part.utf8)) }

@@ -227,6 +227,19 @@ struct RouteTests {
         }
     }
 
+    @Test func workerHasTheScriptOfPages() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            try server.assets.write("page('\u{2028}</script>')", to: "replay/page.js")
+            let worker = try await server.ask(
+                "GET", "/sw.js", host: server.host(of: "file"), [("Service-Worker", "script")])
+            let json = try #require(worker.text.firstIndex(of: "=").map { worker.text[$0...].dropFirst().dropLast(2) })
+            let settings = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+            let script = try #require(settings["pageScript"] as? [String: String])
+            #expect(script == ["path": "/static/proxy/page.js", "text": "page('\u{2028}</script>')"])
+        }
+    }
+
     @Test func bootPageContainsArchiveAndAllowsScriptByHash() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(10), as: "file")
