@@ -11,7 +11,7 @@ function runAgent(controlOrigin) {
     const report = (step, percent) => {
         tell({ replayhost: "boot-progress", step, percent: Number(percent) || 0 });
     };
-    const tellReady = (mode) => tell({ replayhost: "ready", collection: boot.collection, mode });
+    const tellReady = ({ mode, isKept }) => tell({ replayhost: "ready", collection: boot.collection, mode, isKept });
     let settingUp = null;
 
     function prepare() {
@@ -26,7 +26,7 @@ function runAgent(controlOrigin) {
 
     async function check() {
         const mode = await currentMode().catch(() => undefined);
-        if (mode) tellReady(mode);
+        if (mode) tellReady({ mode, isKept: true });
         else await prepare();
     }
 

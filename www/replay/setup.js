@@ -68,17 +68,17 @@ async function registered() {
 }
 
 /**
- * Registers the service worker and returns it when it runs. Its URL belongs to this version, so it replaces workers of
+ * Registers the service worker and returns it when it runs, with whether it was there already. Its URL belongs to this version, so it replaces workers of
  * other versions and of archived scripts.
  */
 async function startEngine() {
     if (!boot.worker) throw new SetupError("engine-missing");
     if (!navigator.serviceWorker) throw new SetupError("workers-missing");
-    let registration;
+    let registration, found;
     try {
         // In Chromium, register() can wait 2.4 seconds for a check for updates that the previous visit started.
-        registration = await registered()
-            ?? await navigator.serviceWorker.register(boot.worker, { scope: "/", updateViaCache: "none" });
+        found = await registered();
+        registration = found ?? await navigator.serviceWorker.register(boot.worker, { scope: "/", updateViaCache: "none" });
     } catch (error) {
         const script = await fetch(boot.worker, { method: "HEAD", cache: "no-store" }).catch(() => null);
         if (!script) throw new SetupError("server-unavailable", error.message);
@@ -89,7 +89,7 @@ async function startEngine() {
     const worker = registration.active;
     if (worker?.scriptURL !== workerURL) throw new SetupError("worker-silent");
     await activated(worker);
-    return worker;
+    return { worker, wasThere: found !== undefined };
 }
 
 /**
@@ -226,11 +226,11 @@ async function removeOtherWorkers() {
 }
 
 /**
- * Adds the archive in this mode, or by ranges if the engine refuses lookups and the archive has a file. Returns the mode that
+ * Adds the archive in this mode in place of what is there, or by ranges if the engine refuses lookups and the archive has a file. Returns the mode that
  * is used.
  */
 async function setUpCollection(worker, mode, exists, progress) {
-    if (exists && await storedMode() !== mode) await removeCollection(worker, boot.collection);
+    if (exists) await removeCollection(worker, boot.collection);
     try {
         await addCollection(worker, mode, progress);
         return mode;
@@ -243,23 +243,26 @@ async function setUpCollection(worker, mode, exists, progress) {
     }
 }
 
-/** Sets up the engine, and returns the replay mode. */
+/** Sets up the engine, and returns the replay mode, with whether an earlier setup was complete and unchanged. */
 async function setUp(report) {
+    // Nothing waits for the other. If several fail, what is wrong with the file is said.
+    const isByLookups = chosenMode() === "lookups" ? answersLookups() : false;
+    const starting = startEngine();
+    starting.catch(() => {});
     if (!isCollection) {
         report("file");
         await checkFile();
     }
     report("engine");
-    const isByLookups = chosenMode() === "lookups" ? answersLookups() : false;
-    const worker = await startEngine();
+    const { worker, wasThere } = await starting;
     const wanted = await isByLookups ? "lookups" : "ranges";
     if (!modes.includes(wanted)) throw new SetupError("captures-refused");
     report("collection");
-    const names = await listCollections(worker);
-    await removeOtherWorkers();
+    const [names] = await Promise.all([listCollections(worker), removeOtherWorkers()]);
     await removeOutdated(worker, names);
     const exists = names.includes(boot.collection);
-    const mode = await setUpCollection(worker, wanted, exists, (percent) => report("collection", percent));
+    const isKept = exists && await storedMode() === wanted;
+    const mode = isKept ? wanted : await setUpCollection(worker, wanted, exists, (percent) => report("collection", percent));
     if (!navigator.serviceWorker.controller) {
         await Promise.race([
             new Promise((done) => {
@@ -268,7 +271,7 @@ async function setUp(report) {
             delay(1),
         ]);
     }
-    return mode;
+    return { mode, isKept: isKept && wasThere };
 }
 
 /** Returns the replay mode if the engine is still set up. */
