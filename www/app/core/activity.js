@@ -7,6 +7,8 @@ const milliseconds = 1000;
 
 const listeners = new Set();
 let kinds = null;
+// Nothing is asked before a view wants to know.
+let isFollowing = false;
 let isReading = false;
 let isStale = false;
 let timer = 0;
@@ -37,6 +39,7 @@ export function secondsLeft(kind) {
  * @returns {{close: () => void}}
  */
 export function followActivity(listener) {
+    if (!isFollowing) follow();
     listeners.add(listener);
     return { close: () => listeners.delete(listener) };
 }
@@ -74,15 +77,18 @@ function noteStarts() {
     }
 }
 
-followEvents({
-    onConnected: () => {
-        refreshActivity();
-        [...listeners].forEach(({ onConnected }) => onConnected?.());
-    },
-    onJob: (job) => {
-        refreshActivity();
-        [...listeners].forEach(({ onJob }) => onJob?.(job));
-    },
-});
-followServer({ onBack: refreshActivity });
-document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refreshActivity());
+function follow() {
+    isFollowing = true;
+    followEvents({
+        onConnected: () => {
+            refreshActivity();
+            [...listeners].forEach(({ onConnected }) => onConnected?.());
+        },
+        onJob: (job) => {
+            refreshActivity();
+            [...listeners].forEach(({ onJob }) => onJob?.(job));
+        },
+    });
+    followServer({ onBack: refreshActivity });
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refreshActivity());
+}
