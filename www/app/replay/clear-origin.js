@@ -31,10 +31,12 @@ const request = (tag, properties) => new Promise((done) => {
     document.body.append(element);
 });
 
+const isChromium = navigator.userAgentData?.brands.some(({ brand }) => brand === "Chromium") === true;
+
 /** Makes the browser clear an origin's data, except cookies. */
 async function requestClearing(origin) {
     const src = `${origin}/clear`;
-    await Promise.all([request("iframe", { title: "", sandbox: "", src }), request("img", { alt: "", src })]);
+    await Promise.all([request("img", { alt: "", src }), !isChromium && request("iframe", { title: "", sandbox: "", src })]);
 }
 
 /**
@@ -73,7 +75,8 @@ const isShared = (origin) => new URL(origin).hostname === "localhost";
  * of replayhost, an archive with the same ID, or another program on the same port may have left a service worker there.
  *
  * No service worker of that origin intercepts these requests: the frame is sandboxed and has an opaque origin, and the image
- * belongs to this page. Firefox clears nothing for such a frame, and WebKit nothing for an image. Chromium clears for both.
+ * belongs to this page. Firefox clears nothing for such a frame, and WebKit nothing for an image. Chromium clears for both, so that the
+ * image is enough.
  *
  * @param {string} origin
  * @param {string} collection
