@@ -7,9 +7,11 @@ import { loadStyles, make } from "./core/dom.js";
 import { message } from "./core/i18n.js";
 import { details } from "./core/library-api.js";
 import { followLinks, whenNavigated } from "./core/navigation.js";
+import { endOpening } from "./core/opening.js";
 import { serverUnavailable } from "./core/request.js";
 import { archiveName, mainURL, readRoute } from "./core/routes.js";
 
+const firstViewSecondsMax = 2;
 const root = document.getElementById("app");
 /** The views, each with its style sheets and its module, which load when it's first shown, and the function that shows it. */
 const views = {
@@ -104,8 +106,9 @@ async function start() {
     } });
     const route = readRoute(location);
     const first = !view && newest === 0 ? show(route) : null;
-    // The first rows come before everything else.
-    await first?.then(() => view?.ready);
+    // The first rows, or the page, come before everything else.
+    const isReady = Promise.resolve(first).then(() => view?.ready).then(endOpening);
+    await Promise.race([isReady, new Promise((done) => setTimeout(done, firstViewSecondsMax * 1000))]);
     startShell();
 }
 

@@ -89,13 +89,15 @@ extension Archive {
     }
 
     /// The page that opens first.
-    struct MainPage: Encodable {
+    package struct MainPage: Encodable, Sendable {
         let url: String
         let timestamp: String?
     }
 
     /// The page that opens first; `nil` if there is none.
-    var mainPage: MainPage? { summary.mainPageURL.map { MainPage(url: $0, timestamp: summary.mainPageTimestamp) } }
+    package var mainPage: MainPage? {
+        summary.mainPageURL.map { MainPage(url: $0, timestamp: summary.mainPageTimestamp) }
+    }
 
     /// Encodes everything but what has to be read from the file.
     fileprivate func encode(to encoder: any Encoder, _ availability: Availability) throws {

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 
@@ -9,8 +8,8 @@ struct ControlRoutes: Sendable {
 
     var routes: RouteCollection<ConnectionContext> {
         RouteCollection(context: ConnectionContext.self)
-            .get("/") { request, _ in try await index(request) }
-            .get("/index.html") { request, _ in try await index(request) }
+            .get("/") { request, _ in try await AppPage(site: site).response(to: request) }
+            .get("/index.html") { request, _ in try await AppPage(site: site).response(to: request) }
             .get("/stock") { request, _ in try await stock(request) }
             .get("/app/**") { request, context in try await asset(in: "app", request, context) }
             .get("/bundle/**") { request, context in try await asset(in: "bundle", request, context) }
@@ -34,26 +33,5 @@ struct ControlRoutes: Sendable {
             hosts.origins != .names && isLocal
             ? HostPolicy.origin(replayPort: try await ports.stockPort()) : hosts.stockOrigin
         return Responses.redirect(to: "\(origin)/\(request.uri.query.map { "?\($0)" } ?? "")")
-    }
-
-    /// Returns the app's page with the token, which other origins can't read.
-    ///
-    /// `Scripts/bundle` writes the one that loads the app as one file.
-    private func index(_ request: Request) async throws -> Response {
-        let found = try await site.blocking {
-            try site.assets.asset("bundle/index.html") ?? site.assets.asset("index.html")
-        }
-        guard let page = found else { throw ErrorResponse.assetsMissing }
-        let filled = String(decoding: page.bytes, as: UTF8.self)
-            .replacingOccurrences(of: "{{token}}", with: site.token)
-            .replacingOccurrences(of: "{{version}}", with: site.version)
-            .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
-            .replacingOccurrences(of: "{{start}}", with: ErrorPage.escaped(site.startCommand))
-        return Responses.asset(
-            Asset(bytes: Array(filled.utf8), type: page.type),
-            policy: SecurityHeaders.controlPage(site.hosts, at: request.targetOrigin),
-            request: request,
-            // Replay origins recognize the viewer by its referrer.
-            fields: [.crossOriginOpenerPolicy: "same-origin", .referrerPolicy: "origin"])
     }
 }

@@ -110,7 +110,7 @@ struct ReplayRoutes: Sendable {
 
     /// Returns the page with which the viewer keeps a mark in the origin's storage; see `clear-origin.js`.
     private func mark(_ request: Request) async throws -> Response {
-        let page = try await site.blocking { try text(of: "replay/mark.html") }
+        let page = try await site.blocking { try site.text(of: "replay/mark.html") }
         let hash = Self.hash(from: "<script>", to: "</script>", in: page)
         return Responses.asset(
             Asset(bytes: Array(page.utf8), type: "text/html; charset=utf-8"),
@@ -139,7 +139,7 @@ struct ReplayRoutes: Sendable {
 
     private func bootPage(for replayable: Replayable, request: Request) async throws -> Response {
         let (template, worker) = try await site.blocking {
-            (try bootTemplate(), try ReplayWorker(site.assets, hosts: site.hosts))
+            (try site.bootTemplate(), try ReplayWorker(site.assets, hosts: site.hosts))
         }
         let file: Archive? = if case .archive(let archive) = replayable { archive } else { nil }
         let data = BootData(
@@ -162,24 +162,6 @@ struct ReplayRoutes: Sendable {
                 // When it loads an archived page, the worker has to see that this origin requests it.
                 .referrerPolicy: "same-origin",
             ])
-    }
-
-    /// Returns `boot.html` with each line `{{PATH.js}}` replaced by the file at that path.
-    ///
-    /// An inline script needs only one hash in the policy, and can't be intercepted by a service worker of an earlier
-    /// version.
-    private func bootTemplate() throws -> String {
-        try text(of: "replay/boot.html").split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            guard line.hasPrefix("{{"), line.hasSuffix(".js}}") else { return String(line) }
-            return try text(of: String(line.dropFirst(2).dropLast(2)))
-        }
-        .joined(separator: "\n")
-    }
-
-    /// Returns the text of an asset.
-    private func text(of path: String) throws -> String {
-        guard let asset = try site.assets.asset(path) else { throw ErrorResponse.assetsMissing }
-        return String(decoding: asset.bytes, as: UTF8.self)
     }
 
     /// Returns the SHA-256, in base64, of the text between two tags.

@@ -108,6 +108,8 @@ enum TestAssets {
     static let index = """
         <!doctype html><meta name="replayhost-token" content="{{token}}">
         <meta name="replayhost-start" content="{{start}}">
+        <meta name="replayhost-setup" content="{{setup}}">
+        <script type="application/json" id="target">{{target}}</script>
         <meta name="replayhost-version" content="{{version}}"><script src="/app/main.js"></script>
 
         """

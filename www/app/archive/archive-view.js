@@ -3,10 +3,11 @@ import "../messages/en/archive.js";
 import { errorBlock } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/page-header.js";
 import { followServer, serverFailed } from "../core/connection.js";
-import { make, plain } from "../core/dom.js";
+import { arrange, make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { details } from "../core/library-api.js";
 import { navigate } from "../core/navigation.js";
+import { endOpening, keptElements } from "../core/opening.js";
 import { canonicalURL, canReplay, isAtCanonicalHost, originsMode, replaysOnPorts } from "../core/origins.js";
 import { serverUnavailable } from "../core/request.js";
 import { chosenMode, tabURL, readRoute } from "../core/routes.js";
@@ -50,7 +51,7 @@ export function showArchive(root, firstRoute, found) {
             return;
         }
         if (!open) return;
-        root.replaceChildren();
+        arrange(root, keptElements(firstRoute));
         update(readRoute(location));
     }
 
@@ -61,6 +62,7 @@ export function showArchive(root, firstRoute, found) {
     }
 
     function showUnknown(error) {
+        endOpening();
         document.title = message("view.title", { title: message("archive.cant-open-kind", { kind }) });
         document.body.dataset.view = "pages";
         root.replaceChildren(pageHeader([]), make("main", { class: "column" },
@@ -105,6 +107,7 @@ export function showArchive(root, firstRoute, found) {
     }
 
     function showPage(route, traversed) {
+        endOpening();
         viewer?.setVisible(false);
         closeReport();
         if (!page) {
@@ -137,6 +140,7 @@ export function showArchive(root, firstRoute, found) {
     }
 
     function showReport(route) {
+        endOpening();
         viewer?.setVisible(false);
         if (page) page.element.hidden = true;
         closeReport();
@@ -174,7 +178,6 @@ export function showArchive(root, firstRoute, found) {
     }
 
     function showViewer(route, traversed) {
-        ready.resolve();
         if (replaysOnPorts() && portOrigin === "") {
             openPort();
             return;
@@ -187,7 +190,7 @@ export function showArchive(root, firstRoute, found) {
             // A setting has no effect on archives that can't replay this way. They say so only if the URL asks for it.
             const mode = chosenMode(location) || loaded.viewer.replayMode(archive, settings().replay).mode;
             viewer = loaded.viewer.createViewer(target, mode, { onShown: shown.resolve, onFailed, onExport: exportShownPage });
-            root.append(viewer.element);
+            if (!viewer.element.isConnected) root.append(viewer.element);
         }
         const url = route.view === "main" ? archive.mainPage.url : route.url;
         const timestamp = (route.view === "main" ? archive.mainPage.timestamp : route.timestamp) ?? "";
@@ -239,7 +242,7 @@ export function showArchive(root, firstRoute, found) {
         shown.reject(error);
     }
 
-    root.replaceChildren();
+    arrange(root, keptElements(firstRoute));
     start();
 
     return {

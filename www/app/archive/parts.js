@@ -4,7 +4,7 @@ import { details } from "../core/library-api.js";
 
 const parts = {
     page: [["archive/archive-page.css", "archive/details.css", "archive/archive-lists.css"], () => import("./archive-page.js")],
-    viewer: [["viewer/viewer.css"], () => import("../viewer/viewer.js"), () => import("../viewer/replay-mode.js"), () => import("../replay/replay-port.js")],
+    viewer: [[], () => import("../viewer/viewer.js"), () => import("../viewer/replay-mode.js"), () => import("../replay/replay-port.js")],
     report: [["archive/report.css"], () => import("./report.js")],
 };
 

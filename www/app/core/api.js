@@ -1,6 +1,7 @@
 /** The client of the server's JSON API, which `docs/json.md` describes. */
 import { change } from "./change.js";
 import { errorFrom, ofKind, path, read, request, serverUnavailable } from "./request.js";
+import { capturesPath, isTooLong } from "./library-api.js";
 import { encoded, encodedAll } from "./routes.js";
 
 export { renewToken, token } from "./change.js";
@@ -64,10 +65,6 @@ export * from "./library-api.js";
  *   states: Record<string, number>,
  *   library: {archives: number, collections: number, bytes: number}}} Facets of the archives that a filter leaves
  */
-
-// The server doesn't look up longer URLs (414).
-const urlBytesMax = 16_384;
-const isTooLong = (url) => url.length > urlBytesMax || new TextEncoder().encode(url).length > urlBytesMax;
 
 /**
  * @returns {Promise<{version: string, engine: {name: string, version: string}|null, capture?: string|null}>} `capture`: the
@@ -197,8 +194,7 @@ export const suggestions = async (typed, signal) =>
  */
 export async function captures(target, url, part = {}) {
     if (isTooLong(url)) return { captures: [], total: 0, position: 0 };
-    const query = encodedAll(Object.entries({ url: url.replace(/#.*$/s, ""), limit: 100, ...part }));
-    return read(`${path(target)}/captures?${query}`);
+    return read(capturesPath(target, url, part));
 }
 
 /**

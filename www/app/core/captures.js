@@ -1,7 +1,10 @@
 /** URLs as they're typed, indexed and shown. */
 import "../messages/en/around.js";
+import { fragmentOf, withoutFragment } from "./fragments.js";
 import { message } from "./i18n.js";
 import { plainURL } from "./text.js";
+
+export { fragmentOf, withoutFragment };
 
 /**
  * Completes a typed URL: `example.com` becomes `https://example.com/`.
@@ -41,18 +44,6 @@ export function encodedURL(url) {
         return url;
     }
 }
-
-/**
- * @param {string} url
- * @returns {string} the fragment with its number sign; empty when there's none
- */
-export const fragmentOf = (url) => /#.+$/s.exec(url)?.[0] ?? "";
-
-/**
- * @param {string} url
- * @returns {string}
- */
-export const withoutFragment = (url) => url.replace(/#.*$/s, "");
 
 /**
  * @param {string} requested

@@ -1,6 +1,6 @@
 /** The API client of the library. `api.js` has all of it. */
 import { ofKind, path, read } from "./request.js";
-import { encoded } from "./routes.js";
+import { encoded, encodedAll } from "./routes.js";
 
 /**
  * @param {import("./route-types.js").LibraryFilter} filter
@@ -30,3 +30,18 @@ export const collections = async () => (await read("/api/collections")).collecti
  * @returns {Promise<import("./api.js").Archive|import("./api.js").Collection>}
  */
 export const details = async (target) => ofKind(target.kind)(await read(path(target)));
+
+// The server doesn't look up longer URLs (414).
+const urlBytesMax = 16_384;
+
+/** @returns {boolean} whether a URL is too long to have been captured */
+export const isTooLong = (url) => url.length > urlBytesMax || new TextEncoder().encode(url).length > urlBytesMax;
+
+/**
+ * @param {import("./route-types.js").Target} target
+ * @param {string} url
+ * @param {Object<string, string|number>} part which of its captures
+ * @returns {string} the path of a list of captures
+ */
+export const capturesPath = (target, url, part) =>
+    `${path(target)}/captures?${encodedAll(Object.entries({ url: url.replace(/#.*$/s, ""), limit: 100, ...part }))}`;

@@ -1,5 +1,6 @@
 /** Sends requests to the server, and reads its errors. */
 import { serverFailed } from "./connection.js";
+import { takeAnswer } from "./opening.js";
 
 /** An error of the server: what failed, where, and what to do. */
 export class HostError extends Error {
@@ -60,7 +61,7 @@ export function errorFrom(body, status) {
 export async function request(address, options = {}) {
     let answer;
     try {
-        answer = await fetch(address, options);
+        answer = await (takeAnswer(address) ?? fetch(address, options));
     } catch (error) {
         if (error.name === "AbortError") throw error;
         throw serverUnavailable();

@@ -3,9 +3,10 @@
  * scripts run at that origin too, so all messages from it are checked and never trusted.
  */
 import { startCommand } from "../core/api.js";
-import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
-import { clearOrigin, forgetOrigin } from "./clear-origin.js";
+import { replaysOnPorts } from "../core/origins.js";
+import { clearOrigin, forgetOrigin, noteSetup, wasSetUp } from "./clear-origin.js";
+import { agentFrame, agentURL } from "./frames.js";
 import { failureText, stepText } from "./setup-texts.js";
 
 const answerSecondsMax = 6;
@@ -38,17 +39,20 @@ class AgentFailure extends Error {
  *   `onTitle`: the page's title changed; `onFile`: a frame requested a URL that may not be a document; `onScroll`:
  *   the scroll position of the page, in CSS pixels; `onReloadRefused`: the frame shows a document of the browser, such as
  *   an error, which can't be reloaded; `onSimilar`: a request got the captured answer to other data. All values are untrusted.
+ * @param {import("../core/opening.js").Opening|null} opening has the frame, if it was opened before
  */
-export function createAgentFrame(archive, chosenMode, listener) {
+export function createAgentFrame(archive, chosenMode, listener, opening) {
     const { onProgress, onRestored, onTitle, onFile, onScroll, onReloadRefused, onSimilar } = listener;
     const origin = new URL(archive.replayOrigin).origin;
-    const address = `${origin}/${chosenMode ? `?replay=${chosenMode}` : ""}`;
-    const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: message("viewer.engine-frame"), tabindex: "-1",
-        "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin", on: { load: expectReport } });
+    const frame = opening?.agent ?? agentFrame();
+    frame.title = message("viewer.engine-frame");
+    frame.addEventListener("load", expectReport);
     const failure = (code) => new AgentFailure(code, origin, archive.id);
     const requests = new Map();
     let requestCount = 0;
     let attempt = null;
+    // Resolves when the agent has reported. It hears nothing before.
+    let reported = Promise.withResolvers();
     let hasReported = false;
     let worked = false;
     let mode = "";
@@ -60,8 +64,9 @@ export function createAgentFrame(archive, chosenMode, listener) {
     }
 
     function load() {
+        if (hasReported) reported = Promise.withResolvers();
         hasReported = false;
-        frame.src = address;
+        frame.src = agentURL(archive, chosenMode);
     }
 
     /** Browsers don't say that they couldn't load a document: they load an error of their own. */
@@ -103,7 +108,7 @@ export function createAgentFrame(archive, chosenMode, listener) {
             const text = stepText(step, percent);
             if (text) onProgress(text);
         },
-        ready: ({ collection, mode: used }) => {
+        ready: ({ collection, mode: used, isKept }) => {
             if (collection !== archive.replayCollection) {
                 // The page was opened before the file was replaced, or before a linked file was hashed.
                 settle("reject", failure("file-replaced"));
@@ -112,7 +117,8 @@ export function createAgentFrame(archive, chosenMode, listener) {
             const rebuilt = attempt.rebuilt;
             worked = true;
             mode = used === "ranges" ? "ranges" : "lookups";
-            settle("resolve");
+            noteSetup(archive, mode);
+            settle("resolve", isKept === true);
             if (rebuilt) onRestored();
         },
         failed: ({ code }) => settle("reject", failure(String(code))),
@@ -135,15 +141,18 @@ export function createAgentFrame(archive, chosenMode, listener) {
     function receive(event) {
         if (event.origin !== origin || event.source !== frame.contentWindow) return;
         hasReported = true;
+        reported.resolve();
         const kind = event.data?.replayhost;
         if (Object.hasOwn(handlers, kind)) handlers[kind](event.data);
     }
 
-    const send = (message) => frame.contentWindow?.postMessage(message, origin);
+    const send = (message) => reported.promise.then(() => frame.contentWindow?.postMessage(message, origin));
 
     window.addEventListener("message", receive);
     keepWaiting(begin(), silenceSecondsMax);
-    clearOrigin(origin, archive.replayCollection).then(load);
+    // The viewer isn't complete before.
+    if (opening) queueMicrotask(() => opening.followAgent(receive, expectReport));
+    else clearOrigin(origin, archive.replayCollection).then(load);
 
     return {
         element: frame,
@@ -156,7 +165,18 @@ export function createAgentFrame(archive, chosenMode, listener) {
             return mode;
         },
 
-        /** @returns {Promise<void>} resolves when the engine is set up; rejects with an {@link AgentFailure} */
+        /**
+         * @returns {boolean} whether a page can be loaded before the agent reports, since the engine was set up by an earlier viewer. With ports,
+         *   another program may have been there since.
+         */
+        get isExpected() {
+            return !attempt.settled && !worked && !replaysOnPorts() && wasSetUp(archive, chosenMode);
+        },
+
+        /**
+         * @returns {Promise<boolean>} resolves when the engine is set up, with whether the earlier setup was complete and unchanged; rejects with
+         *   an {@link AgentFailure}
+         */
         ready: () => attempt.promise,
 
         /** Checks whether the engine is still set up, and sets it up again if not. */

@@ -1,12 +1,15 @@
 /** Clears data that something else left at an archive's origin. */
-import { make } from "../core/dom.js";
+import { makeEmpty } from "../core/element.js";
 import { isAtCanonicalHost } from "../core/origins.js";
 
 const key = "replayhost-origins";
 const originsMax = 1000;
 const markSecondsMax = 5;
 
-/** @returns {[string, string, string][]} origins, the engine's collections that were opened there, and marks; the latest last */
+/**
+ * @returns {[string, string, string, string?][]} origins, the engine's collections that were opened there, marks, and how the engine was set
+ *   up there; the latest last
+ */
 function known() {
     try {
         const list = JSON.parse(localStorage.getItem(key) ?? "[]");
@@ -27,7 +30,8 @@ function remember(origin, ...opened) {
 
 const request = (tag, properties) => new Promise((done) => {
     const end = () => done(element.remove());
-    const element = make(tag, { ...properties, hidden: true, on: { load: end, error: end } });
+    const element = makeEmpty(tag, { ...properties, hidden: "" });
+    for (const event of ["load", "error"]) element.addEventListener(event, end);
     document.body.append(element);
 });
 
@@ -50,8 +54,8 @@ async function requestClearing(origin) {
  */
 function markAt(origin, mark = "") {
     return new Promise((done) => {
-        const frame = make("iframe", { title: "", sandbox: "allow-scripts allow-same-origin", hidden: true, src: `${origin}/mark`,
-            on: { load: () => frame.contentWindow.postMessage({ mark }, origin) } });
+        const frame = makeEmpty("iframe", { title: "", sandbox: "allow-scripts allow-same-origin", hidden: "", src: `${origin}/mark` });
+        frame.addEventListener("load", () => frame.contentWindow.postMessage({ mark }, origin));
         const end = (found) => {
             window.removeEventListener("message", receive);
             clearTimeout(timer);
@@ -114,6 +118,33 @@ export async function clearAllOrigins() {
         await requestClearing(origin);
         remember(origin);
     }
+}
+
+/** What the engine's setup depends on: the server's files for it, and the replay mode. */
+const setupOf = (mode) => `${document.querySelector('meta[name="replayhost-setup"]')?.content} ${mode || "lookups"}`;
+
+/**
+ * Notes that the engine is set up at an archive's origin.
+ *
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
+ * @param {""|"lookups"|"ranges"} mode empty for the default
+ */
+export function noteSetup({ replayOrigin, replayCollection }, mode) {
+    const { origin } = new URL(replayOrigin);
+    const [, opened, mark, setup] = known().find(([one]) => one === origin) ?? [];
+    if (opened === replayCollection && setup !== setupOf(mode)) remember(origin, [origin, opened, mark, setupOf(mode)]);
+}
+
+/**
+ * Whether the engine was set up at an archive's origin, by the same files and for the same mode. If the browser has deleted it since, a page
+ * of that origin sets it up again.
+ *
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
+ * @param {""|"lookups"|"ranges"} mode empty for the default
+ */
+export function wasSetUp({ replayOrigin, replayCollection }, mode) {
+    const { origin } = new URL(replayOrigin);
+    return known().some(([one, opened, , setup]) => one === origin && opened === replayCollection && setup === setupOf(mode));
 }
 
 /**

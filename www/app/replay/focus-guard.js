@@ -102,7 +102,8 @@ export function createFocusGuard(element, { give, isPageFrame, isAgentFrame, onR
     }, { capture: true });
     listen(shield, { mousedown: (event) => event.preventDefault(), pointerup: give, pointercancel: give });
     listen(shield, { wheel: () => { shield.hidden = true; } }, { passive: true });
-    if (document.activeElement && document.activeElement !== document.body) hold(document.activeElement);
+    const { activeElement } = document;
+    if (activeElement && activeElement !== document.body && !isPageFrame(activeElement)) hold(activeElement);
 
     return {
         shield,

@@ -5,9 +5,8 @@
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { createFocusGuard } from "./focus-guard.js";
+import { pageFrame, replayURL } from "./frames.js";
 
-// Scripts and forms work as on the live web, but a page can't open windows or navigate the viewer.
-const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock";
 const urlCharactersMax = 8192;
 const titleCharactersMax = 1000;
 
@@ -26,11 +25,14 @@ const titleCharactersMax = 1000;
  * @param {Element} agentFrame the agent's frame, which archived scripts can reach
  * @param {{onReport: (report: Report) => void, onDocument: () => void, onFocusTaken: () => void}} listener
  *   `onDocument`: a document arrived; `onFocusTaken`: the page keeps taking the focus from the app
+ * @param {import("../core/opening.js").Opening|null} opening has the frame, if it was opened before
  */
-export function createReplayFrame(archive, agentFrame, { onReport, onDocument, onFocusTaken }) {
+export function createReplayFrame(archive, agentFrame, { onReport, onDocument, onFocusTaken }, opening) {
     const origin = new URL(archive.replayOrigin).origin;
-    let frame = null;
-    const element = make("div", { class: "replay-frame" });
+    let frame = opening?.page ?? null;
+    // Its messages wait until the viewer expects its page.
+    let waiting = opening;
+    const element = opening?.place ?? make("div", { class: "replay-frame" });
     const guard = createFocusGuard(element, { give, isPageFrame: (one) => frame !== null && one === frame,
         isAgentFrame: (one) => one === agentFrame, onRepeated: onFocusTaken });
 
@@ -47,7 +49,25 @@ export function createReplayFrame(archive, agentFrame, { onReport, onDocument, o
     }
     window.addEventListener("message", receive);
 
-    const address = (url, timestamp) => `${origin}/${archive.replayCollection}/${timestamp}mp_/${url}`;
+    function prepare(one) {
+        one.title = message("viewer.page-frame");
+        one.addEventListener("load", onDocument);
+        return one;
+    }
+    if (frame) {
+        prepare(frame);
+        element.append(guard.shield);
+    } else {
+        opening?.releasePage(false);
+    }
+
+    /** Ends the waiting; returns whether the frame shows this already. */
+    function adopt(target) {
+        const isWanted = frame !== null && waiting?.page === frame && waiting.pageURL === target;
+        if (waiting?.releasePage(isWanted)) onDocument();
+        waiting = null;
+        return isWanted;
+    }
 
     return {
         element,
@@ -61,6 +81,7 @@ export function createReplayFrame(archive, agentFrame, { onReport, onDocument, o
          * Removes the frame, so that the browser's history can't navigate it. {@link navigate} adds another one.
          */
         remove() {
+            adopt("");
             frame?.remove();
             frame = null;
         },
@@ -70,12 +91,10 @@ export function createReplayFrame(archive, agentFrame, { onReport, onDocument, o
          * @param {string} timestamp
          */
         navigate(url, timestamp) {
-            const target = address(url, timestamp);
+            const target = replayURL(archive, url, timestamp);
+            if (adopt(target)) return;
             if (!frame) {
-                frame = make("iframe", { name: "___wb_replay_top_frame", title: message("viewer.page-frame"), sandbox,
-                    "aria-description": "F6 leaves the page",
-                    allow: "autoplay; fullscreen", src: target,
-                    on: { load: onDocument } });
+                frame = prepare(pageFrame(target));
                 element.replaceChildren(frame, guard.shield);
             } else {
                 // The viewer adds the history entries.
@@ -89,6 +108,7 @@ export function createReplayFrame(archive, agentFrame, { onReport, onDocument, o
         },
 
         close() {
+            adopt("");
             guard.close();
             window.removeEventListener("message", receive);
             element.remove();

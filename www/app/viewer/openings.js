@@ -3,6 +3,7 @@ import { completeURL, fragmentOf, isPDF, isWords, namesMethod, similarHint, slas
 import { message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { searchURL } from "../core/routes.js";
+import { opensAtOnce } from "../replay/frames.js";
 import { pageOf } from "./page-reports.js";
 import { progressPanel } from "./panels.js";
 
@@ -75,7 +76,8 @@ export function createOpenings(viewer) {
                 arrivals.uncover(page);
                 return;
             }
-            if (!await isReady(isCurrent)) return;
+            if (opensAtOnce(capture) && agent.isExpected) sendAtOnce(isCurrent);
+            else if (!await isReady(isCurrent)) return;
             const target = capture && withoutFragment(capture.request ?? capture.url) + fragmentOf(url);
             if (isSame) loadAgain(framePage);
             else frame.navigate(target ?? url, capture?.timestamp ?? timestamp);
@@ -106,9 +108,21 @@ export function createOpenings(viewer) {
     async function isReady(isCurrent) {
         await agent.check();
         if (!isCurrent()) return false;
+        send();
+        return true;
+    }
+
+    function send() {
         pageReports.expect();
         display.go("send");
-        return true;
+    }
+
+    /** The engine was set up before, and is checked meanwhile. If anything had changed, the page loads again. */
+    function sendAtOnce(isCurrent) {
+        agent.ready().then((isKept) => {
+            if (!isKept && isCurrent()) attempts.retry();
+        }, (error) => isCurrent() && fallbacks.fail(error));
+        send();
     }
 
     /** Loads the page again, if possible without a reload: Firefox can add a history entry for a reload. */

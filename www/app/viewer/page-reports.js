@@ -126,6 +126,7 @@ export function createPageReports(viewer) {
      * own URL while it loaded.
      */
     async function isAbsence({ url, timestamp }) {
+        await agent.ready().catch(() => {});
         if (agent.mode !== "lookups") return false;
         const opened = await openedURL();
         if (!opened || sameDocument(opened, url)) return true;

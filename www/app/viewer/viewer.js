@@ -7,7 +7,9 @@ import "../messages/en/viewer.js";
 import { viewerBanner } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
+import { takeOpening } from "../core/opening.js";
 import { createAgentFrame } from "../replay/agent-frame.js";
+import { agentURL } from "../replay/frames.js";
 import { createPageRequests } from "../replay/page-requests.js";
 import { createReplayFrame } from "../replay/replay-frame.js";
 import { createArrivals } from "./arrivals.js";
@@ -41,6 +43,7 @@ const copySecondsMax = 20;
 export function createViewer(archive, chosenMode, listener) {
     const { mode, hint } = replayMode(archive, chosenMode);
     const hintBar = createHintBar(hint);
+    const opening = takeOpening(archive.replayCollection, agentURL(archive, mode));
     /** @type {Viewer} */
     const viewer = { ...listener, archive, showHint: hintBar.show, title: plain(archive.title) || archive.id };
     viewer.attempts = createAttempts();
@@ -63,13 +66,13 @@ export function createViewer(archive, chosenMode, listener) {
         onScroll: (position) => viewer.display.keepPosition(position),
         onSimilar: (isDocument) => viewer.arrivals.noteSimilarAnswer(isDocument),
         onReloadRefused: () => viewer.openings.navigateAgain(),
-    });
+    }, opening);
     viewer.frame = createReplayFrame(archive, viewer.agent.element, {
         onReport: (report) => viewer.pageReports.receive(report),
         onDocument: () => viewer.pageReports.checkDocument(),
         onFocusTaken: () => viewer.fallbacks.closePage(),
-    });
-    viewer.stage = make("main", { class: "stage" }, viewer.frame.element);
+    }, opening);
+    viewer.stage = opening?.stage ?? make("main", { class: "stage" }, viewer.frame.element);
     viewer.marks = createMarkedWords(viewer.agent, viewer.stage, () => viewer.frame.focus());
     viewer.icons = createIcons(viewer.agent, archive, viewer.toolbar.setIcon);
     viewer.display = createDisplay(viewer);
@@ -87,7 +90,8 @@ export function createViewer(archive, chosenMode, listener) {
         onToolbar: () => toolbar.focus(),
         onWords: () => marks.focus() || toolbar.focus(), onEscape: () => marks.off(),
     });
-    const element = make("div", { class: "viewer" }, toolbar.element, viewerBanner(), hintBar.element, marks.bar, stage, agent.element);
+    const element = opening?.element ?? make("div", { class: "viewer" }, stage, agent.element);
+    stage.before(toolbar.element, viewerBanner(), hintBar.element, marks.bar);
     const toolbarKey = followToolbarKey(element, toolbar, () => display.state.panel?.querySelector("button, a[href]") ?? frame);
 
     function whenVisible() {

@@ -1,0 +1,269 @@
+"""A page opens while the app still loads: what begins before it, what waits for it, and what the viewer adopts."""
+
+import re
+
+import pytest
+
+from support.archives import write_archive
+from support.expecting import expect
+from support.journey import SITE, TITLE, expect_home, expect_species
+from support.places import APP_SCRIPT, FIXTURES
+from support.viewer import Viewer
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.one_chromium
+
+SPECIES = f"{SITE}/species/"
+PAGE_FRAME, AGENT_FRAME = "___wb_replay_top_frame", "___replayhost_agent"
+# What the page does not need. It is asked afterwards.
+LATER = re.compile(r"/api/(?:events|health|jobs)|/favicon\.ico|/app/icon\.svg")
+ATTRIBUTES = """(name) => {
+    const frame = document.querySelector(`iframe[name="${name}"]`);
+    return Object.fromEntries([...frame.attributes].filter(({ name }) => name !== "src").map(({ name, value }) => [name, value]));
+}"""
+
+
+class HeldApp:
+    """Keeps the app's script from loading until it is released."""
+
+    def __init__(self, page):
+        self.page = page
+        self.held = []
+        self.is_released = False
+        page.route(APP_SCRIPT, self.handle)
+
+    def handle(self, route):
+        if self.is_released:
+            route.continue_()
+        else:
+            self.held.append(route)
+
+    def wait(self):
+        wait_until(lambda: self.page.wait_for_timeout(20) or self.held, "the app is requested")
+
+    def release(self):
+        self.is_released = True
+        for route in self.held:
+            route.continue_()
+
+
+def address_of(host, url=SPECIES, archive="sample", timestamp="20241121090006"):
+    return f"{host.home}/?archive=/archives/{archive}.wacz#url={url}&ts={timestamp}"
+
+
+def visit(host, page, **parts):
+    page.goto(address_of(host, **parts), wait_until="commit")
+    return Viewer(page)
+
+
+def documents(browser, host, archive="sample"):
+    """The documents at the archive's origin that were requested: `/`, or `/COLLECTION/…mp_/…/`."""
+    origin = host.replay_origin(archive)
+    return [url.removeprefix(origin) for url in browser.requests if re.match(rf"{re.escape(origin)}/(?:[^/]+/\d+mp_/.*/)?$", url)]
+
+
+def open_again(host, browser, **parts):
+    """Opens a page in a new tab of a browser that has opened the archive before, without the app."""
+    visit(host, browser.page)
+    expect_species(Viewer(browser.page))
+    browser.page.goto("about:blank")
+    browser.requests.clear()
+    app = HeldApp(browser.page)
+    visit(host, browser.page, **parts)
+    app.wait()
+    return app
+
+
+def wait_for_frame(page, name, path):
+    def is_there():
+        page.wait_for_timeout(20)
+        frame = page.frame(name=name)
+        return frame and re.search(path, frame.url)
+
+    wait_until(is_there, f"{name} is at {path}")
+
+
+def test_page_is_loaded_without_the_app(shared_host_with_sample, browser):
+    """Unseen until the viewer adopts it, and only once. Then everything is as if the viewer had opened it."""
+    host, page = shared_host_with_sample, browser.page
+    app = open_again(host, browser)
+    expect(page.frame_locator(f'iframe[name="{PAGE_FRAME}"]').locator("h1")).to_have_text("Species")
+    expect(page.locator(f'iframe[name="{PAGE_FRAME}"]')).to_be_hidden()
+    assert page.evaluate("document.querySelector('.toolbar')") is None
+    early = {name: page.evaluate(ATTRIBUTES, name) for name in (PAGE_FRAME, AGENT_FRAME)}
+    app.release()
+    viewer = Viewer(page)
+    expect_species(viewer)
+    expect(page.locator(f'iframe[name="{PAGE_FRAME}"]')).to_be_visible()
+    assert sorted(documents(browser, host)) == ["/", f"/{host.archive('sample')['replayCollection']}/20241121090006mp_/{SPECIES}"]
+    adopted = {name: page.evaluate(ATTRIBUTES, name) for name in early}
+    for name, attributes in early.items():
+        assert attributes.items() <= adopted[name].items()
+
+    # Frames that the viewer makes itself are the same.
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    page.get_by_role("listitem").filter(has_text="21 November 2024, 09:00 UTC").get_by_role("link", name=TITLE, exact=True).click()
+    expect_home(viewer)
+    assert {name: page.evaluate(ATTRIBUTES, name) for name in early} == adopted
+
+
+def test_what_the_page_does_not_need_is_asked_later(shared_host_with_sample, browser):
+    """Each of the others once. In Chromium, an origin is cleared by one request."""
+    host, page = shared_host_with_sample, browser.page
+    visit(host, page)
+    expect_species(Viewer(page))
+    wait_until(lambda: page.wait_for_timeout(20) or any("/api/health" in url for url in browser.requests), "the shell has started")
+    urls = browser.requests
+    shown = next(place for place, url in enumerate(urls) if re.search(r"mp_/https", url))
+    assert [url for url in urls[:shown] if LATER.search(url)] == []
+    for part in ["/clear", "/api/archives/sample/captures?", "/api/archives/sample", f"mp_/{SPECIES}"]:
+        assert len([url for url in urls if url.endswith(part) or part.endswith("?") and part in url]) == 1, part
+
+
+def test_agent_starts_without_the_app(shared_host_with_sample, browser):
+    """At the first visit, the page waits until the engine is set up."""
+    host, page = shared_host_with_sample, browser.page
+    app = HeldApp(page)
+    visit(host, page)
+    app.wait()
+    wait_for_frame(page, AGENT_FRAME, r"/$")
+    agent = page.frame(name=AGENT_FRAME)
+    wait_until(lambda: page.wait_for_timeout(20) or agent.evaluate("Boolean(navigator.serviceWorker.controller)"), "the engine runs")
+    assert documents(browser, host) == ["/"]
+    app.release()
+    expect_species(Viewer(page))
+    assert len(documents(browser, host)) == 2
+
+
+@pytest.mark.parametrize("change", ["other files", "another mode", "no memory"])
+def test_page_waits_if_the_engine_may_be_another(shared_host_with_sample, browser, change):
+    """It may have been set up by another version of replayhost, or for the other replay mode."""
+    host, page = shared_host_with_sample, browser.page
+    visit(host, page)
+    expect_species(Viewer(page))
+    page.evaluate("""(change) => {
+        const name = "replayhost-origins";
+        const known = JSON.parse(localStorage.getItem(name));
+        const [setup, mode] = known.at(-1)[3].split(" ");
+        known.at(-1)[3] = change === "other files" ? `0123456789abcdef ${mode}` : change === "another mode" ? `${setup} ranges` : null;
+        localStorage.setItem(name, JSON.stringify(known));
+    }""", change)
+    page.goto("about:blank")
+    browser.requests.clear()
+    app = HeldApp(page)
+    visit(host, page)
+    app.wait()
+    wait_for_frame(page, AGENT_FRAME, r"/$")
+    wait_until(lambda: page.wait_for_timeout(20) or any("/captures?" in url for url in browser.requests), "the captures are asked")
+    assert page.frame(name=PAGE_FRAME) is None
+    app.release()
+    expect_species(Viewer(page))
+    assert len(documents(browser, host)) == 2
+
+
+@pytest.mark.parametrize("url", [f"{SITE}/never-captured.html", f"{SITE}/data/tides.json"])
+def test_other_than_pages_wait_for_the_viewer(shared_host_with_sample, browser, url):
+    browser.allow("404")
+    app = open_again(shared_host_with_sample, browser, url=url)
+    page = browser.page
+    wait_for_frame(page, AGENT_FRAME, r"/$")
+    wait_until(lambda: page.wait_for_timeout(20) or any("/captures?" in url for url in browser.requests), "the captures are asked")
+    assert page.frame(name=PAGE_FRAME) is None
+    app.release()
+    expect(Viewer(page).address).to_have_value(url)
+
+
+def test_frames_go_if_something_else_is_shown(shared_host_with_sample, browser):
+    """The URL changed before the app was there."""
+    app = open_again(shared_host_with_sample, browser)
+    page = browser.page
+    wait_for_frame(page, PAGE_FRAME, "species")
+    page.evaluate("location.hash = '#view=urls'")
+    app.release()
+    expect(page.get_by_role("tab", selected=True).or_(page.locator("[aria-current=page]")).first).to_be_visible()
+    expect(page.locator("iframe")).to_have_count(0)
+    page.goto(address_of(shared_host_with_sample))
+    expect_species(Viewer(page))
+
+
+def test_another_url_replaces_the_page(shared_host_with_sample, browser):
+    """The viewer adopts the frame, and navigates it. What the first page reported isn't shown."""
+    app = open_again(shared_host_with_sample, browser)
+    page = browser.page
+    wait_for_frame(page, PAGE_FRAME, "species")
+    page.evaluate("(url) => { location.hash = `#url=${url}&ts=20241121090000`; }", f"{SITE}/")
+    app.release()
+    expect_home(Viewer(page))
+    expect(page.locator("iframe")).to_have_count(2)
+
+
+def test_engine_that_the_browser_deleted_is_set_up_again(shared_host_with_sample, browser):
+    """The page's own frame does it, since the server gets its request."""
+    host, page = shared_host_with_sample, browser.page
+    visit(host, page)
+    expect_species(Viewer(page))
+    page.goto("about:blank")
+    browser.clear_storage(host.replay_origin("sample"))
+    visit(host, page)
+    expect_species(Viewer(page))
+
+
+def test_page_that_floods_and_takes_the_focus_before_the_app(host, browser, tmp_path):
+    """The viewer shows its URL and title, and a field that the user types in keeps the focus."""
+    url = "https://flood.example/"
+    script = """let count = 0;
+        const flood = setInterval(() => {
+            for (let one = 0; one < 50; one += 1) parent.postMessage({ wb_type: "title", title: `Flood ${one}` }, "*");
+            window.focus();
+            if (++count > 200) clearInterval(flood);
+        }, 5);"""
+    host.add(write_archive(tmp_path / "flood.wacz", "Flood", {url: f"<!doctype html><title>Calm</title><h1>Flood</h1><script>{script}</script>"}))
+    page = browser.page
+    address = f"{host.home}/?archive=/archives/flood.wacz#url={url}&ts="
+    page.goto(address)
+    viewer = Viewer(page)
+    expect(viewer.read("h1")).to_have_text("Flood")
+    expect(viewer.address).to_have_value(url)
+    page.goto("about:blank")
+    app = HeldApp(page)
+    page.goto(address, wait_until="commit")
+    app.wait()
+    wait_for_frame(page, PAGE_FRAME, "flood")
+    app.release()
+    expect(viewer.address).to_have_value(url)
+    viewer.address.focus()
+    page.keyboard.type("typed here")
+    expect(viewer.address).to_have_value("typed here")
+
+
+TAMPER = """() => new Promise((done, failed) => {
+    const opening = indexedDB.open("collDB");
+    opening.onerror = failed;
+    opening.onsuccess = () => {
+        const store = opening.result.transaction("colls", "readwrite").objectStore("colls");
+        store.getAll().onsuccess = ({ target }) => {
+            const [collection] = target.result;
+            collection.config.extraConfig = { ...collection.config.extraConfig, archivePrefix: "/nothing/" };
+            store.put(collection).onsuccess = () => done(opening.result.close());
+        };
+    };
+})"""
+
+
+def test_page_loads_again_if_the_engine_was_changed(shared_host_with_sample, browser):
+    """Archived scripts can change the engine's settings. The next page isn't the one that these settings lead to."""
+    host, page = shared_host_with_sample, browser.page
+    viewer = visit(host, page)
+    expect_species(viewer)
+    viewer.agent_frame.evaluate(TAMPER)
+    page.goto("about:blank")
+    # The worker has read its settings already, and ends with the browser.
+    session = browser.context.new_cdp_session(page)
+    session.send("ServiceWorker.enable")
+    session.send("ServiceWorker.stopAllWorkers")
+    session.detach()
+    browser.requests.clear()
+    visit(host, page)
+    expect_species(viewer)
+    wait_until(lambda: page.wait_for_timeout(20) or len(documents(browser, host)) == 3, "the page is loaded again")
+    expect_species(viewer)
