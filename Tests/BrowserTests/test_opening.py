@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from support.archives import write_archive
+from support.archives import write_archive, write_captures
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import APP_SCRIPT, FIXTURES
@@ -171,6 +171,27 @@ def test_other_than_pages_wait_for_the_viewer(shared_host_with_sample, browser, 
     assert page.frame(name=PAGE_FRAME) is None
     app.release()
     expect(Viewer(page).address).to_have_value(url)
+
+
+def test_page_that_the_browser_saves_waits_for_no_page(host, browser, tmp_path):
+    """The worker tells the agent, which may load later than the page."""
+    url = "https://file.example/report"
+    fields = [("Content-Disposition", "attachment")]
+    host.add(write_captures(tmp_path / "file.wacz", "Files", [
+        ({"url": "https://file.example/"}, b"<!doctype html><title>Files</title><h1>Files</h1>"),
+        ({"url": url, "fields": fields}, b"<!doctype html><title>Report</title>")]))
+    page = browser.page
+    page.goto(f"{host.home}/?archive=/archives/file.wacz")
+    viewer = Viewer(page)
+    expect(viewer.read("h1")).to_have_text("Files")
+    page.goto("about:blank")
+    held = []
+    page.route(f"{host.replay_origin('file')}/", lambda route: held.append(route))
+    with page.expect_download():
+        visit(host, page, url=url, archive="file", timestamp="")
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("heading", name="Not a page")).to_be_visible()
 
 
 def test_frames_go_if_something_else_is_shown(shared_host_with_sample, browser):

@@ -21,10 +21,12 @@
     // Types that browsers show in a frame. They save others as a file, without an event.
     const displayable = /^(?:text\/(?:html|plain|css|javascript|xml|xsl)|application\/(?:pdf|javascript|json|xml|[^;]+\+(?:xml|json))|image\/(?:png|jpeg|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)|(?:audio|video)\/(?:mp4|mpeg|mp3|ogg|webm|wav|x-wav|aac|flac))\s*(?:;|$)/i;
 
-    const tellAgent = async (message) => {
-        for (const client of await self.clients.matchAll({ type: "window", includeUncontrolled: true })) {
-            if (new URL(client.url).pathname === "/") client.postMessage(message);
-        }
+    /** Sends a message to the agent's page, which can still be loading when a page does. */
+    const tellAgent = async (message, tries = 40) => {
+        const clients = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+        const agents = clients.filter(({ url }) => new URL(url).pathname === "/");
+        for (const agent of agents) agent.postMessage(message);
+        if (agents.length === 0 && tries > 1) setTimeout(tellAgent, 250, message, tries - 1);
     };
 
     /** Tells the agent's page about a document that may never arrive. */
