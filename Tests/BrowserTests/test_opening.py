@@ -288,3 +288,12 @@ def test_page_loads_again_if_the_engine_was_changed(shared_host_with_sample, bro
     expect_species(viewer)
     wait_until(lambda: page.wait_for_timeout(20) or len(documents(browser, host)) == 3, "the page is loaded again")
     expect_species(viewer)
+
+
+def test_app_is_loaded_only_where_it_stays(shared_host_with_sample, browser):
+    """The page at `localhost` moves to `replayhost.localhost`, and loads no more than it needs for that."""
+    host, page = shared_host_with_sample, browser.page
+    page.goto(f"{host.address}/?archive=/archives/sample.wacz")
+    expect_home(Viewer(page))
+    left = [url.removeprefix(host.address) for url in browser.requests if url.startswith(f"{host.address}/")]
+    assert [url for url in left if re.search(r"/app/(?!icon|opening\.js|core/(?:theme|set-archive-url)\.js)|/api/|/bundle/app\.", url)] == []

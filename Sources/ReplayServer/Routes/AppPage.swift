@@ -26,11 +26,14 @@ struct AppPage: Sendable {
             (try site.assets.asset("bundle/index.html") ?? site.assets.asset("index.html"), try site.replaySetup())
         }
         guard let page = found else { throw ErrorResponse.assetsMissing }
+        let leavesForNames = mayLeave(request)
         let filled = String(decoding: page.bytes, as: UTF8.self)
             .replacingOccurrences(of: "{{token}}", with: site.token)
             .replacingOccurrences(of: "{{version}}", with: site.version)
             .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
             .replacingOccurrences(of: "{{setup}}", with: setup)
+            .replacingOccurrences(of: "{{app}}", with: leavesForNames ? "<template id=\"app-files\">" : "")
+            .replacingOccurrences(of: "{{/app}}", with: leavesForNames ? "</template>" : "")
             .replacingOccurrences(of: "{{start}}", with: ErrorPage.escaped(site.startCommand))
             // The last, since it contains text of archives.
             .replacingOccurrences(of: "{{target}}", with: try await target(of: request))
@@ -42,11 +45,18 @@ struct AppPage: Sendable {
             fields: [.crossOriginOpenerPolicy: "same-origin", .referrerPolicy: "origin"])
     }
 
-    /// Returns the archive or collection in the page's URL as JSON for a script element; `null` without one, with ports, and for
-    /// pages of replay origins, whose time must not depend on what is in the library.
+    /// Whether the page moves from `localhost` to `replayhost.localhost` if the browser resolves that. `set-archive-url.js`
+    /// loads the app if it doesn't.
+    private func mayLeave(_ request: Request) -> Bool {
+        site.hosts.origins != .ports && request.targetOrigin == site.hosts.controlOrigins[0]
+    }
+
+    /// Returns the archive or collection in the page's URL as JSON for a script element; `null` without one, with ports, at
+    /// `localhost`, and for pages of replay origins, whose time must not depend on what is in the library.
     private func target(of request: Request) async throws -> String {
         let query = request.uri.queryParameters
-        guard !site.hosts.isFromElsewhere(site: request.headers[.secFetchSite], referrer: request.headers[.referer]),
+        guard !mayLeave(request),
+            !site.hosts.isFromElsewhere(site: request.headers[.secFetchSite], referrer: request.headers[.referer]),
             let replayable = try await site.blocking({ try replayable(in: query) }),
             let origin = site.replayOrigin(of: replayable)
         else { return "null" }

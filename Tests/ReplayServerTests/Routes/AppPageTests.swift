@@ -7,6 +7,12 @@ import Testing
 
 /// What the app's page has for a URL that opens an archive.
 @Suite struct AppPageTests {
+    private static func page(
+        of server: LiveServer, _ path: String, _ fields: [(String, String)] = []
+    ) async throws -> HTTPAnswer {
+        try await server.ask("GET", path, host: "replayhost.localhost:\(server.port)", fields)
+    }
+
     private static func target(in page: HTTPAnswer) throws -> [String: Any]? {
         let parts = page.text.components(separatedBy: "<script type=\"application/json\" id=\"target\">")
         let json = try #require(parts.last?.components(separatedBy: "</script>").first)
@@ -23,7 +29,7 @@ import Testing
             let path = try await server.place(patternBytes(10), as: "file", originalName: "A b.wacz")
             let hash = try await sha256ByOpenSSL(path)
             for name in ["file", "A%20b"] {
-                let page = try await server.ask("GET", "/?archive=/archives/\(name).wacz&replay=lookups")
+                let page = try await Self.page(of: server, "/?archive=/archives/\(name).wacz&replay=lookups")
                 let target = try #require(try Self.target(in: page), "\(name)")
                 #expect(target["id"] as? String == "file")
                 #expect(target["replayOrigin"] as? String == "http://\(server.host(of: "file"))")
@@ -33,7 +39,7 @@ import Testing
                 "", "?archive=/archives/none.wacz", "?archive=file", "?archive=", "?archive=/archives/.wacz",
                 "?archive=/archives/%25.wacz", "?collection=file", "?group=file",
             ] {
-                #expect(try Self.target(in: await server.ask("GET", "/\(query)")) == nil, "\(query)")
+                #expect(try Self.target(in: await Self.page(of: server, "/\(query)")) == nil, "\(query)")
             }
         }
     }
@@ -46,12 +52,12 @@ import Testing
             let made = try await server.ask("POST", "/api/collections", fields, body: Array(body.utf8)).object()
             let id = try #require(made["id"] as? String)
             for parameter in ["collection", "group"] {
-                let target = try #require(try Self.target(in: await server.ask("GET", "/?\(parameter)=\(id)")))
+                let target = try #require(try Self.target(in: await Self.page(of: server, "/?\(parameter)=\(id)")))
                 #expect(target["id"] as? String == id)
                 #expect(target["replayCollection"] as? String == made["replayCollection"] as? String)
                 #expect(target["mainPage"] == nil)
             }
-            #expect(try Self.target(in: await server.ask("GET", "/?archive=/archives/\(id).wacz")) == nil)
+            #expect(try Self.target(in: await Self.page(of: server, "/?archive=/archives/\(id).wacz")) == nil)
         }
     }
 
@@ -63,11 +69,11 @@ import Testing
             let fields = [
                 ("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document"),
             ]
-            let page = try await server.ask("GET", address, fields)
+            let page = try await Self.page(of: server, address, fields)
             #expect(page.status == 200)
             #expect(try Self.target(in: page) == nil)
             for site in ["none", "same-origin"] {
-                let page = try await server.ask("GET", address, [("Sec-Fetch-Site", site)])
+                let page = try await Self.page(of: server, address, [("Sec-Fetch-Site", site)])
                 #expect(try Self.target(in: page) != nil, "\(site)")
             }
         }
@@ -85,10 +91,22 @@ import Testing
         }
     }
 
-    @Test func withPortsThereIsNoTarget() async throws {
+    /// Most browsers leave `localhost` at once. Then they neither load the app there nor need an archive.
+    @Test func hasTheAppInATemplateAtLocalhost() async throws {
+        let (app, address) = ("<script src=\"/app/main.js\"></script>", "/?archive=/archives/file.wacz")
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let left = try await server.ask("GET", address)
+            #expect(left.text.contains("<template id=\"app-files\">\(app)</template>"))
+            #expect(try Self.target(in: left) == nil)
+            let home = try await Self.page(of: server, address)
+            #expect(home.text.contains(app) && !home.text.contains("<template"))
+        }
         try await withServer(origins: .ports) { server in
             try await server.place(patternBytes(10), as: "file")
-            #expect(try Self.target(in: await server.ask("GET", "/?archive=/archives/file.wacz")) == nil)
+            let page = try await server.ask("GET", address)
+            #expect(page.text.contains(app) && !page.text.contains("<template"))
+            #expect(try Self.target(in: page) == nil)
         }
     }
 }

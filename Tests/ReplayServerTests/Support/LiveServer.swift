@@ -110,7 +110,7 @@ enum TestAssets {
         <meta name="replayhost-start" content="{{start}}">
         <meta name="replayhost-setup" content="{{setup}}">
         <script type="application/json" id="target">{{target}}</script>
-        <meta name="replayhost-version" content="{{version}}"><script src="/app/main.js"></script>
+        <meta name="replayhost-version" content="{{version}}">{{app}}<script src="/app/main.js"></script>{{/app}}
 
         """
     static let boot = """

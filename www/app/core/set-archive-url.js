@@ -34,5 +34,13 @@
     } catch {
         calls.moving = false;
     }
-    if (calls.moving) location.replace(home + location.pathname + location.search + location.hash);
+    if (calls.moving) {
+        location.replace(home + location.pathname + location.search + location.hash);
+        return;
+    }
+    // The server put what loads the app into a template, so that a page that is left doesn't load it.
+    document.addEventListener("DOMContentLoaded", () => {
+        const files = document.getElementById("app-files");
+        files?.replaceWith(files.content);
+    });
 })();
