@@ -107,14 +107,15 @@ struct ArchivePackTests {
                 body: try folder.write(body, to: "out/\(number).body"), ipAddress: "127.0.0.1")
         }
         let shared = "https://www.tiktok.com/@a/video/1"
+        let redirect = try exchange(
+            shared, "HTTP/1.1 302 Found\r\nLocation: https://example.org/a.pdf\r\n\r\n", "", 0)
+        let document = try exchange(
+            "https://example.org/a.pdf",
+            "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nTransfer-Encoding: chunked\r\n\r\n", "%PDF-1.4", 1)
         let files = DocumentAttempt.Files(
-            exchanges: [
-                try exchange(shared, "HTTP/1.1 302 Found\r\nLocation: https://example.org/a.pdf\r\n\r\n", "", 0),
-                try exchange(
-                    "https://example.org/a.pdf",
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nTransfer-Encoding: chunked\r\n\r\n",
-                    "%PDF-1.4", 1),
-            ], genre: .pdf, mediaType: "application/pdf")
+            source: .curl([redirect, document]), url: document.url, head: document.head, path: document.body,
+            genre: .pdf,
+            mediaType: "application/pdf")
         let pack = try pack("A document")
         try pack.pack(files)
         let wacz = try WACZFile.open(FileByteSource(path: pack.path))
