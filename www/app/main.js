@@ -15,7 +15,7 @@ const firstViewSecondsMax = 2;
 const root = document.getElementById("app");
 /** The views, each with its style sheets and its module, which load when it's first shown, and the function that shows it. */
 const views = {
-    library: [["library/library.css"], () => import("./library/library.js"), "showLibrary"],
+    library: [["library/library.css", "library/archives.css"], () => import("./library/library.js"), "showLibrary"],
     search: [["search/search.css"], () => import("./search/search.js"), "showSearch"],
     activity: [["activity/activity.css"], () => import("./activity/activity-view.js"), "showActivity"],
     settings: [["settings/settings.css"], () => import("./settings/settings-view.js"), "showSettings"],

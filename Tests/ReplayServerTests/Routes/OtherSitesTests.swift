@@ -22,7 +22,7 @@ struct OtherSitesTests {
     @Test(arguments: ["cross-site", "same-site"])
     func otherSitesGetOneAnswerWhateverIsThere(site: String) async throws {
         try await withServer { server in
-            try await server.place(patternBytes(10), as: "file")
+            try await server.place(patternBytes(10), as: "reef1")
             let another = "http://\(server.host(of: "other"))/"
             let requests = [
                 ("navigate", "document", nil), ("navigate", "iframe", another), ("no-cors", "image", nil),
@@ -45,8 +45,8 @@ struct OtherSitesTests {
                     for name in ["localhost", "127.0.0.1", "replayhost.localhost"] {
                         let host = "\(name):\(server.port)"
                         let place = Comment(rawValue: "\(host) \(path) \(mode) \(destination)")
-                        let found = try await described(path, "file", at: host)
-                        #expect(try await described(path, "nope", at: host) == found, place)
+                        let found = try await described(path, "reef1", at: host)
+                        #expect(try await described(path, "reef2", at: host) == found, place)
                         let isRedirect = name == "127.0.0.1" && found.first == "307"
                         let isApp = path.hasPrefix("/?") && site == "same-site" && destination == "document"
                         #expect(found.first == (isRedirect ? "307" : isApp ? "200" : "403"), place)
@@ -54,8 +54,8 @@ struct OtherSitesTests {
                 }
                 for path in Self.replayPaths {
                     let place = Comment(rawValue: "\(path) \(mode) \(destination)")
-                    let found = try await described(path, "file", at: server.host(of: "file"))
-                    #expect(try await described(path, "nope", at: server.host(of: "nope")) == found, place)
+                    let found = try await described(path, "reef1", at: server.host(of: "reef1"))
+                    #expect(try await described(path, "reef2", at: server.host(of: "reef2")) == found, place)
                     #expect(found.first == "403", place)
                 }
             }
