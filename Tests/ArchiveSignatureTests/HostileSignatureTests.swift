@@ -48,6 +48,9 @@ struct HostileSignatureTests {
             Hostile(
                 "JSON with 100,000 levels", "file-unreadable", file: Array(String(repeating: "[", count: 100_000).utf8)),
             Hostile("empty file", "file-unreadable", file: []),
+            // RFC 8259 §4: programs differ in which of them they take.
+            Hostile("signature twice", "file-unreadable", file: Array("{\"signedData\":{},\"signedData\":{}}".utf8)),
+            Hostile("key twice", "file-unreadable", file: Array("{\"signedData\":{\"a\":\"\",\"a\":\"\"}}".utf8)),
             Hostile("20,000 members", "unknown-member") {
                 for number in 0..<20_000 { $0["member \(number)"] = "" }
             },

@@ -229,6 +229,16 @@ struct ZIPDirectoryTests {
         #expect(zip.findings.map(\.code).contains("zip-readers-disagree"))
     }
 
+    /// Readers that allow bytes before a ZIP, such as Python's zipfile, look for the directory right before the end record.
+    @Test func secondDirectoryRightBeforeTheEndRecord() throws {
+        let honest = ZIPBuilder(ArchiveBuilder.entries()).bytes()
+        let end = honest.count - 22
+        // The offset of the directory. APPNOTE §4.3.16.
+        let start = honest[(end + 16)..<(end + 20)].reversed().reduce(0) { $0 << 8 | Int($1) }
+        let zip = try directory(Array(honest[..<end] + honest[start..<end] + honest[end...]))
+        #expect(zip.findings.map(\.code).contains("zip-readers-disagree"))
+    }
+
     @Test func zip64RecordThatIsNotNeededAgreesWithTheOther() throws {
         var builder = ZIPBuilder([plain, other])
         builder.endRecordIsZip64 = true

@@ -11,7 +11,7 @@ package struct SignedData: Sendable, Hashable {
 
     /// Parses `datapackage-digest.json`.
     ///
-    /// - Throws: `tooLarge` or `badJSON`.
+    /// - Throws: `tooLarge` or `badJSON`, also for a member that is there twice: other programs may take the other one.
     package init(parsing bytes: [UInt8], file: String, limits: Limits = .standard) throws(WebArchiveError) {
         guard UInt64(bytes.count) <= limits.digestBytesMax else {
             throw WebArchiveError(
@@ -20,7 +20,9 @@ package struct SignedData: Sendable, Hashable {
         }
         var hash: String?
         var signature = Members(texts: nil)
+        var names: Set<String> = []
         try JSONScanner.readDescription(bytes, file: file, limits: limits) { (scanner, key) throws(JSONProblem) in
+            guard names.insert(key).inserted else { throw scanner.problem("a member is there twice") }
             switch key {
             case "hash": hash = try scanner.text(bytesMax: limits.textBytesMax)
             case "signedData": signature = try .read(&scanner)
@@ -48,8 +50,9 @@ package struct SignedData: Sendable, Hashable {
             }
             var texts: [String: String] = [:]
             var others: [String] = []
+            var names: Set<String> = []
             try scanner.object { (scanner, name) throws(JSONProblem) in
-                texts[name] = nil
+                guard names.insert(name).inserted else { throw scanner.problem("a member is there twice") }
                 if scanner.startsWith("\"") {
                     texts[name] = try scanner.string()
                 } else {

@@ -92,10 +92,11 @@ struct ZIPEndRecord: Sendable, Hashable {
                     "the central directory needs \(size) bytes at offset \(start), but its end record is at \(directoryEnd)",
                 file: source.name, offset: offset)
         }
-        let prefix = try prefixLength(count: count, start: start, gap: directoryEnd - stop, source: source)
+        let (prefix, isAmbiguous) = try prefixLength(
+            count: count, start: start, gap: directoryEnd - stop, source: source)
         return ZIPEndRecord(
             entryCount: count, directorySize: size, directoryOffset: start + prefix, prefixLength: prefix,
-            trailingLength: source.size - recordEnd, hasRival: isContradicted)
+            trailingLength: source.size - recordEnd, hasRival: isContradicted || isAmbiguous)
     }
 
     /// Returns the zip64 end record that the locator right before `end` points to; `nil` without a locator.
@@ -126,17 +127,20 @@ struct ZIPEndRecord: Sendable, Hashable {
             offset: end - 20)
     }
 
-    /// Returns how far the directory is after the offset in the end record: 0, or `gap` for a ZIP after a prefix.
+    /// Returns how far the directory is after the offset in the end record: 0, or `gap` for a ZIP after a prefix; and whether
+    /// there is one at both places, of which some readers take the one right before the end record.
     private static func prefixLength(
         count: UInt64, start: UInt64, gap: UInt64, source: any ByteSource
-    ) throws(WebArchiveError) -> UInt64 {
-        guard count > 0 else { return 0 }
+    ) throws(WebArchiveError) -> (length: UInt64, isAmbiguous: Bool) {
+        guard count > 0 else { return (0, false) }
+        var found: [UInt64] = []
         for prefix in Set([0, gap]).sorted() {
             guard source.size >= 4, start + prefix <= source.size - 4 else { continue }
             if try source.read(at: start + prefix, count: 4).uint32(at: 0) == ZIPDirectory.centralSignature {
-                return prefix
+                found.append(prefix)
             }
         }
+        if let first = found.first { return (first, found.count > 1) }
         throw WebArchiveError(
             code: .corruptZIP, problem: "no central directory where the end record points",
             file: source.name, offset: start)
