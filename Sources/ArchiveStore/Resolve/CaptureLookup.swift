@@ -51,7 +51,7 @@ extension Resolver {
     private func bestCopy(of copies: [Found], _ check: CancellationCheck) throws -> Found? {
         guard copies.count > 1 else { return copies.first }
         let intact = try copies.first { index, entry in
-            if CopyOrder(index.archive).isKnownToBeIntact { return true }
+            if CopyOrder(index.archive, in: layout).isKnownToBeIntact { return true }
             do {
                 return try index.wacz.content(of: entry, check).isIntact()
             } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
@@ -67,7 +67,9 @@ extension Resolver {
     /// - Throws: The first error if no file is available.
     func readable(_ archives: [Archive], for matcher: CaptureMatcher? = nil) throws -> [IndexedArchive] {
         let chosen = try store.filters.archives(archives, mayHave: matcher?.hashes)
-        let indexes = try chosen.bestCopiesFirst.compactMap { try opened($0, amongSeveral: archives.count > 1) }
+        let indexes = try chosen.bestCopiesFirst(in: layout).compactMap {
+            try opened($0, amongSeveral: archives.count > 1)
+        }
         if indexes.isEmpty { try checkAvailability(ofAnyOf: archives) }
         return indexes
     }
@@ -85,7 +87,7 @@ extension Resolver {
 
     /// Throws the error of opening the first of several archives if none of their files is available.
     private func checkAvailability(ofAnyOf archives: [Archive]) throws {
-        guard let first = archives.bestCopiesFirst.first,
+        guard let first = archives.bestCopiesFirst(in: layout).first,
             !archives.contains(where: { $0.availability(in: layout) == .available })
         else { return }
         _ = try openArchives.lookups(first)
@@ -140,7 +142,7 @@ extension Resolver {
             candidates.append((index, entry))
             closest = min(closest ?? rank, rank)
         }
-        candidates = candidates.map { ($0, CopyOrder($0.index.archive)) }.sorted { $0.1 < $1.1 }.map(\.0)
+        candidates = candidates.map { ($0, CopyOrder($0.index.archive, in: layout)) }.sorted { $0.1 < $1.1 }.map(\.0)
         guard let best = Self.best(of: candidates, for: lookup) else { return ([], isAnyOpen) }
         let copies = candidates.filter {
             $0.index.archive.key != best.index.archive.key && $0.entry.copyIdentity == best.entry.copyIdentity
@@ -190,7 +192,7 @@ extension Resolver {
         let copies = try closestCopies(lookup, in: archives) { !skipsRedirects || !$1.isRedirect }
         guard !copies.isEmpty else {
             guard allowsFuzzyMatch, !skipsRedirects, let match = FuzzyMatch(request.url) else { return nil }
-            let chosen = try store.filters.archives(archives, mayHave: match.hashes).bestCopiesFirst
+            let chosen = try store.filters.archives(archives, mayHave: match.hashes).bestCopiesFirst(in: layout)
             let other = try Self.similarCapture(match, lookup, among: chosen) {
                 try opened($0, amongSeveral: archives.count > 1)
             }

@@ -14,8 +14,8 @@ struct CopyOrder: Comparable {
         case intact, partlyChecked, unverified, damaged
     }
 
-    init(_ archive: Archive) {
-        condition = Self.condition(of: archive)
+    init(_ archive: Archive, in layout: StoreLayout) {
+        condition = Self.condition(of: archive.observed(in: layout).archive)
         (importedAt, id) = (archive.importedAt, archive.id.text)
     }
 
@@ -39,7 +39,7 @@ struct CopyOrder: Comparable {
 
 extension [Archive] {
     /// The archives with the best copies first.
-    package var bestCopiesFirst: [Archive] {
-        count < 2 ? self : map { ($0, CopyOrder($0)) }.sorted { $0.1 < $1.1 }.map(\.0)
+    package func bestCopiesFirst(in layout: StoreLayout) -> [Archive] {
+        count < 2 ? self : map { ($0, CopyOrder($0, in: layout)) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 }

@@ -52,7 +52,7 @@ struct LibrarySearch {
             }
         }
         guard !found.isEmpty else { return (nil, []) }
-        let listed = Self.ranked(found, for: lookup).prefix(Self.listedMax)
+        let listed = ranked(found, for: lookup).prefix(Self.listedMax)
         let evidence = Explanation.OtherArchives(
             archives: try listed.map { try match($0, lookup.matcher) }, total: found.count,
             skipped: others.count - searched)
@@ -71,9 +71,10 @@ struct LibrarySearch {
         return try PayloadSearch(resolver, check).holders(of: own, entry, in: index, besides: collection)
     }
 
-    private static func ranked(_ found: [Resolver.Found], for lookup: CaptureLookup) -> [Resolver.Found] {
+    private func ranked(_ found: [Resolver.Found], for lookup: CaptureLookup) -> [Resolver.Found] {
         found.compactMap { one in
-            lookup.matcher.rank(of: one.entry, for: lookup.request.time).map { (one, $0, CopyOrder(one.index.archive)) }
+            lookup.matcher.rank(of: one.entry, for: lookup.request.time)
+                .map { (one, $0, CopyOrder(one.index.archive, in: resolver.layout)) }
         }.sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
     }
 

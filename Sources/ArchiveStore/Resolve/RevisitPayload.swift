@@ -9,7 +9,7 @@ extension Resolver {
     func revisitResolver(_ collection: [Archive], _ check: CancellationCheck) -> RevisitResolver<IndexedArchive> {
         RevisitResolver(check) { index, urls in
             let others = collection.filter { $0.key != index.archive.key }
-            return try store.filters.archives(others, mayHave: urls.flatMap(\.hashes)).bestCopiesFirst
+            return try store.filters.archives(others, mayHave: urls.flatMap(\.hashes)).bestCopiesFirst(in: layout)
                 .compactMap { try opened($0, amongSeveral: true) }
         } required: { index in
             try requiredArchives(of: index).filter { $0.availability(in: layout) == .available }

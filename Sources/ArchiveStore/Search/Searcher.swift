@@ -267,7 +267,7 @@ package struct Searcher: Sendable {
         var seen: Set<Int64> = []
         let copies = try rows.filter { seen.insert($0.archive).inserted }.compactMap { row in
             try scope.archive(row.archive).flatMap { try store.catalog.archive(key: $0.key) }.map { archive in
-                (archive: archive, hasText: row.document == document, order: CopyOrder(archive))
+                (archive: archive, hasText: row.document == document, order: CopyOrder(archive, in: store.layout))
             }
         }
         return copies.sorted { one, other in

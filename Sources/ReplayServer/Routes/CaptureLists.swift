@@ -44,7 +44,9 @@ struct CaptureLists: Sendable {
         // Of several archives, unavailable ones are skipped. A single one reports its error.
         if let only { _ = try store.openArchives.lookups(only) }
         let namesSources = only == nil
-        let sources = archives.bestCopiesFirst.map { store.openArchives.querySource($0, isOneOfSeveral: namesSources) }
+        let sources = archives.bestCopiesFirst(in: store.layout).map {
+            store.openArchives.querySource($0, isOneOfSeveral: namesSources)
+        }
         return CDXAnswer(
             query, sources: sources, namesSources: namesSources, temporaryFolder: store.layout.incoming,
             opening: opening,

@@ -112,7 +112,9 @@ struct CDXCommand: ParsableCommand {
             ids.isEmpty
             ? try store.resolver.archives(mayMatch: query)
             : try common.replayables(ids, in: store).flatMap(\.archives).filter { known.insert($0.key).inserted }
-        return archives.bestCopiesFirst.map { store.openArchives.querySource($0, isOneOfSeveral: ids.isEmpty) }
+        return archives.bestCopiesFirst(in: store.layout).map {
+            store.openArchives.querySource($0, isOneOfSeveral: ids.isEmpty)
+        }
     }
 
     /// The options under their names in the CDX server API.

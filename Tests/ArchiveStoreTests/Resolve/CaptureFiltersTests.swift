@@ -47,7 +47,7 @@ struct CaptureFiltersTests {
         _ request: ArchiveStore.CaptureRequest, _ archives: [Archive]
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
         let matcher = CaptureMatcher(url: request.url)
-        let found = try archives.bestCopiesFirst.compactMap { archive in
+        let found = try archives.bestCopiesFirst(in: store.layout).compactMap { archive in
             try store.resolver.closestCapture(request, in: [archive])
         }
         return found.compactMap { one in matcher.rank(of: one.entry, for: request.time).map { (one, $0) } }

@@ -19,6 +19,8 @@ struct CopyOrderTests {
         case newer
         /// Intact, but `good` was verified and this one wasn't.
         case unverified
+        /// Both were verified, but then the file was replaced, so that its result isn't about it.
+        case replaced
     }
 
     /// Where a copy is chosen.
@@ -91,6 +93,14 @@ struct CopyOrderTests {
             try add("other")
             try add("good")
             try verify("good")
+        case .replaced:
+            try add("other")
+            try add("good")
+            try verify()
+            let key = try #require(try store.archive(named: "other")).key
+            let path = test.layout.file(key)
+            try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
+            #expect(rename(path + ".copy", path) == 0)
         }
         try test.indexAll()
     }
@@ -124,7 +134,9 @@ struct CopyOrderTests {
             return (item?.archiveID?.text, item?.captureCount ?? 0)
         case .cdx:
             let query = try CDXQuery(parameters: [("url", Self.picture), ("limit", "1"), ("output", "json")])
-            let sources = all.bestCopiesFirst.map { store.openArchives.querySource($0, isOneOfSeveral: true) }
+            let sources = all.bestCopiesFirst(in: store.layout).map {
+                store.openArchives.querySource($0, isOneOfSeveral: true)
+            }
             let run = CDXQueryRun(
                 query, sources: sources, namesSources: true, temporaryFolder: store.layout.incoming)
             let line = String(decoding: try run.next() ?? [], as: UTF8.self)
