@@ -140,7 +140,7 @@ extension ArchiveVerifier {
                     what: "The index lists \(entry.url.prefix(300)) of \(entry.timestamp), but the record there is "
                         + "\((url ?? "unknown URL").prefix(300)) of \(found?.timestamp?.digits14 ?? "an unknown time").",
                     location: location.description,
-                    consequence: "Replay shows a different capture than the one listed.",
+                    consequence: "This capture can't be replayed.",
                     urls: [entry.url] + (url.map { $0 == entry.url ? [] : [$0] } ?? []))
             }
         } else if let length = entry.length, length < record.length {

@@ -166,11 +166,20 @@ public struct WACZFile: Sendable {
     /// Opens the record that an index entry names, up to its body.
     ///
     /// - Parameter check: Called while a WARC file that is compressed in the ZIP is decompressed up to the record.
-    /// - Throws: The errors of `record(of:)` and `RecordContent.init`; `cancelled`.
+    /// - Throws: `badIndex` if the record is of another URL or time; the errors of `record(of:)` and `RecordContent.init`;
+    ///   `cancelled`.
     package func content(
         of entry: CDXJEntry, _ check: CancellationCheck
     ) throws(WebArchiveError) -> RecordContent {
-        try warcReader(of: entry).content(at: entry.offset, length: entry.length, check)
+        let content = try warcReader(of: entry).content(at: entry.offset, length: entry.length, check)
+        guard entry.lists(content.record) else {
+            throw WebArchiveError(
+                code: .badIndex,
+                problem: "the record is of \((content.record.targetURI ?? "an unknown URL").prefix(500)) and "
+                    + "\(content.record.timestamp?.digits14 ?? "an unknown time"), which isn't what the index lists",
+                file: "\(name)/\(warcName(of: entry) ?? entry.filename)", offset: entry.offset)
+        }
+        return content
     }
 
     /// Returns the name in the package of the WARC file that an index entry names; `nil` if it's missing.
@@ -217,6 +226,17 @@ public struct WACZFile: Sendable {
     var legacyEntry: ZIPEntry? { directory.entry(named: Self.legacyName) }
 
     private static let legacyName = "webarchive.yaml"
+}
+
+extension CDXJEntry {
+    /// Whether a record is the one that the entry lists: of its URL, in any spelling, and of its time.
+    fileprivate func lists(_ record: WARCRecord) -> Bool {
+        guard let recorded = record.targetURI, record.timestamp?.digits14 == captureTime?.digits14 else { return false }
+        if recorded == url || SURT.key(for: recorded) == SURT.key(for: url) { return true }
+        // Some indexers add the method and the body of a request to its URL.
+        let added = url.dropFirst(recorded.count)
+        return url.hasPrefix(recorded) && ["?", "&"].contains(added.first) && added.contains("__wb_method=")
+    }
 }
 
 extension WACZFile {

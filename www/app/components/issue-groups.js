@@ -19,7 +19,7 @@ export const causes = {
     changed: ["untrue", "resource-hash", "crc-differs", "entry-damaged", "file-hash"],
     "list-changed": ["untrue", "package-hash", "signature-other-file"],
     digests: ["untrue", "block-digest", "payload-digest"],
-    "other-record": ["untrue", "index-other-record"],
+    "other-record": ["see", "index-other-record"],
     zip: ["untrue", "zip-duplicate-name", "zip-readers-disagree", "zip-unsafe-name"],
 };
 const causeOfCode = new Map(Object.entries(causes).flatMap(([cause, [, ...codes]]) => codes.map((code) => [code, cause])));

@@ -134,7 +134,7 @@ addMessages({
     "issue.open-there": "Open it there",
     "issue.other-archive.text": "Archives in a collection can use each other's content. Add the other archive to your library, and both to a collection.",
     "issue.other-archive.title": "{n, plural, one {# capture is incomplete without another archive} other {# captures are incomplete without another archive}}",
-    "issue.other-record.text": "Don't rely on the URL and time that are shown for them.",
+    "issue.other-record.text": "They can't be shown: the records that the index names are of another URL or time.",
     "issue.other-record.title": "{n, plural, one {# capture is listed under a wrong URL or time} other {# captures are listed under a wrong URL or time}}",
     "issue.page-list.text": "Pages are detected among its captures, and some may be missing. You can browse its URLs.",
     "issue.page-list.title": "This archive has no page list",
