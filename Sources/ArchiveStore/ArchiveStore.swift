@@ -125,7 +125,7 @@ package struct ArchiveStore: Sendable {
             ? try search.pages(key: archive.key, request) : try catalog.pages(key: archive.key, request)
     }
 
-    /// Changes title, tags or notes.
+    /// Changes title, tags or notes, or whether what the signature doesn't cover is shown.
     ///
     /// - Throws: `StoreError`: `invalidMetadata`, `notFound` if the archive was removed meanwhile.
     @discardableResult

@@ -297,7 +297,7 @@ def test_report_says_why_a_signature_is_invalid(host, page):
 def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_with, stamped):
     sheet = open_report(host, page, add_verified(host, FORGERIES / f"{name}.wacz"))
     short = sheet.get_by_role("region", name="In short")
-    expect(short).to_contain_text("replayhost ignores the part that isn't covered")
+    expect(short).to_contain_text("The signature of this file doesn't cover all of it")
     expect(short).to_contain_text(f"hasn't changed since it was signed {signed_with}.")
     expect(sheet).to_contain_text(stamped)
 

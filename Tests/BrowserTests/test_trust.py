@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 
+from packed import Package, Record
 from support.archives import write_captures
 from support.expecting import expect
 from support.journey import SITE, TITLE
@@ -255,3 +256,41 @@ def test_exported_page_says_where_it_comes_from(host, page, tmp_path):
     page.reload()
     expect(section).to_contain_text("(not in your library)")
     expect(section.get_by_role("button")).to_have_count(0)
+
+
+def test_what_the_signature_does_not_cover_is_shown_if_someone_wants_it(host, page, tmp_path):
+    """Anyone can have added it: a WARC file, an index and a page list."""
+    path, _ = signed(tmp_path, "anonymous")
+    added = "https://added.example/"
+    record = Record(added, b"<title>Added</title><h1>Added later</h1>")
+    line = Package.line(record, "added.warc", 0, len(record.bytes()))
+    with zipfile.ZipFile(path, "a") as package:
+        package.writestr("archive/added.warc", record.bytes())
+        package.writestr("indexes/added.cdx", line)
+        package.writestr("pages/added.jsonl", json.dumps({"url": added, "ts": record.time, "title": "Added"}))
+    add_verified(host, path)
+    open_archive(host, page, "anonymous")
+    choice = page.get_by_role("region", name="Content that the signature doesn't cover")
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#view=pages")
+    expect(page.get_by_role("link", name=TITLE).first).to_be_visible()
+    expect(page.get_by_role("link", name="Added", exact=True)).to_have_count(0)
+    open_archive(host, page, "anonymous")
+    choice.get_by_role("button", name="Show it").click()
+    expect(choice).to_contain_text("It's listed and shown, with a warning.")
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#url={added}&ts=2024")
+    expect(Viewer(page).read("h1")).to_have_text("Added later")
+    mark = page.locator(".toolbar .trust")
+    expect(mark).to_have_text("Not covered by the signature")
+    mark.click()
+    expect(page.get_by_role("group", name="What this mark means")).to_contain_text("The signature of this archive doesn't cover this capture")
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#view=report&page={added}")
+    short = page.get_by_role("region", name="In short")
+    expect(short).to_contain_text("The signature of this file doesn't cover this capture.")
+    expect(page.get_by_role("article")).to_contain_text("As the file states; not signed")
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#url={SITE}/&ts=2024")
+    expect(mark).to_have_text("Has content that the signature doesn't cover")
+    open_archive(host, page, "anonymous")
+    choice.get_by_role("button", name="Don't show it").click()
+    expect(choice).to_contain_text("so it's neither listed nor shown.")
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#url={added}&ts=2024")
+    expect(page.get_by_text("This page isn't in").first).to_be_visible()

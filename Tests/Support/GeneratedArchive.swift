@@ -115,12 +115,12 @@ package struct GeneratedArchive: Sendable {
     }
 
     /// A file of the ZIP.
-    struct Entry {
-        let name: String
-        let content: [UInt8]
+    package struct Entry {
+        package let name: String
+        package let content: [UInt8]
         let isDeflated: Bool
 
-        init(_ name: String, _ content: [UInt8], isDeflated: Bool = false) {
+        package init(_ name: String, _ content: [UInt8], isDeflated: Bool = false) {
             self.name = name
             self.content = content
             self.isDeflated = isDeflated
@@ -144,7 +144,7 @@ package struct GeneratedArchive: Sendable {
     }
 
     /// Returns a ZIP. APPNOTE.TXT 6.3.10, §4.3.
-    static func zip(_ entries: [Entry]) -> [UInt8] {
+    package static func zip(_ entries: [Entry]) -> [UInt8] {
         var file: [UInt8] = []
         var directory: [UInt8] = []
         for entry in entries {

@@ -147,7 +147,7 @@ struct RestoreWriter {
         }
         copying.done = copying.done.addingSaturated(entry.size)
         try incoming.file.synchronize()
-        let prepared = try prepare(incoming, hash, progress)
+        let prepared = try prepare(incoming, sidecar, hash, progress)
         try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             if let prepared {
                 try add(prepared, incoming, sidecar)
@@ -192,10 +192,12 @@ struct RestoreWriter {
 
     /// Reads an archive and writes the index that its lookups need; `nil` if the archive can't be replayed.
     private func prepare(
-        _ incoming: IncomingArchive, _ hash: String, _ progress: (ImportProgress) throws -> Void
+        _ incoming: IncomingArchive, _ sidecar: Sidecar, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws -> (examined: ExaminedArchive, index: IncomingIndex)? {
         do {
-            let examined = try ExaminedArchive(reading: incoming.file.bytes(named: incoming.originalName)) {
+            let examined = try ExaminedArchive(
+                reading: incoming.file.bytes(named: incoming.originalName), showsUncovered: sidecar.entry.showsUncovered
+            ) {
                 try progress(.checking(done: $0, total: $1))
             }
             let index = try IncomingIndex(for: examined, key: hash, owner: incoming.file, layout: layout) {

@@ -43,7 +43,12 @@ package struct Archive: Sendable, Hashable {
     }
 
     /// The engine's name for this version of the file, so that a replaced file never shows pages of the old one.
-    package var replayCollection: String { "\(id)-\(Self.mark(of: sha256 ?? key))" }
+    package var replayCollection: String { "\(id)-\(Self.mark(of: shownVersion))" }
+    /// Identifies what is shown of the file: its hash, turned around if that includes what its signature doesn't cover.
+    var shownVersion: String {
+        let version = sha256 ?? key
+        return entry.showsUncovered ? String(version.reversed()) : version
+    }
     /// The path of the file on each origin that serves it.
     package var filePath: String { "/archives/\(id).wacz" }
     /// The path of its picture, if it contains one.
@@ -84,7 +89,7 @@ extension Archive {
         case pageCount, pagesDetected, captureCount, firstCapture, lastCapture, mainPage, verification,
             verificationSummary,
             findingCounts,
-            replayCollection, file, availability
+            replayCollection, file, availability, showsUncovered
         case lookups, lookupsReason, tags, notes, storage, linkedPath, saved
     }
 
@@ -137,6 +142,7 @@ extension Archive {
         try container.encode(summary.findingCounts, forKey: .findingCounts)
         try container.encode(replayCollection, forKey: .replayCollection)
         try container.encode(filePath, forKey: .file)
+        if entry.showsUncovered { try container.encode(true, forKey: .showsUncovered) }
     }
 }
 
@@ -236,6 +242,8 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
     package let mime: String?
     /// The archive that has the capture; only set in lists of several archives' captures.
     package var archiveID: ArchiveID?
+    /// What is known of it; only set for a capture whose record was opened.
+    package var trust: CaptureTrust?
 
     private enum CodingKeys: String, CodingKey {
         case url, request, timestamp, capturedAt, status, mime, archive
@@ -250,6 +258,7 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(status, forKey: .status)
         try container.encodeIfPresent(mime, forKey: .mime)
         try container.encodeIfPresent(archiveID?.text, forKey: .archive)
+        try trust?.encode(to: encoder)
     }
 }
 

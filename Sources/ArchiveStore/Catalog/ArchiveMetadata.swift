@@ -1,15 +1,17 @@
-/// Changes to the title, tags and notes of an archive or a collection.
+/// Changes to the title, tags and notes of an archive or a collection, and to what is shown of an archive.
 package struct ArchiveMetadata: Sendable, Hashable, Codable {
     package var title: String?
     package var tags: [String]?
     package var notes: String?
+    /// Whether to show what the signature of an archive doesn't cover.
+    package var showsUncovered: Bool?
 
     /// Creates a set of changes. `nil` leaves a field unchanged.
-    package init(title: String? = nil, tags: [String]? = nil, notes: String? = nil) {
-        (self.title, self.tags, self.notes) = (title, tags, notes)
+    package init(title: String? = nil, tags: [String]? = nil, notes: String? = nil, showsUncovered: Bool? = nil) {
+        (self.title, self.tags, self.notes, self.showsUncovered) = (title, tags, notes, showsUncovered)
     }
 
-    package var isEmpty: Bool { title == nil && tags == nil && notes == nil }
+    package var isEmpty: Bool { self == ArchiveMetadata() }
 
     /// Returns the metadata trimmed and without duplicate tags.
     ///

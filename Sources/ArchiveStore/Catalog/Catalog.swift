@@ -215,15 +215,37 @@ struct Catalog: Sendable {
             for key in oldKeys { try database.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
             try ArchiveRecord(archive, sidecarStamp: sidecarStamp).insert(database)
             try Self.insert(findings, key: archive.key, database)
-            let page = try database.makeStatement(sql: "INSERT INTO page VALUES (?, ?, ?, ?, ?, ?)")
-            try eachPage { item in
-                try page.execute(arguments: [
-                    archive.key, item.position, item.list, item.url, item.timestamp, item.title,
-                ])
-            }
-            try Self.noteMainPage(archive.summary.mainPageURL, key: archive.key, database)
+            try Self.insertPages(of: archive, database, eachPage)
             try addFilter(database)
         }
+    }
+
+    /// Updates an archive, and replaces its pages and what was noted of its content, in one transaction. `eachPage` passes the
+    /// pages one by one.
+    func replaceContents(
+        of archive: Archive, sidecarStamp: String?, eachPage: ((ArchivePage) throws -> Void) throws -> Void,
+        addFilter: (Database) throws -> Void
+    ) throws {
+        try writing { database in
+            try ArchiveRecord(archive, sidecarStamp: sidecarStamp).update(database)
+            for table in ["page", "archiveSite", "captureFilter", "endedWork"] {
+                try database.execute(sql: "DELETE FROM \(table) WHERE archiveKey = ?", arguments: [archive.key])
+            }
+            try database.execute(
+                sql: "UPDATE archive SET siteCount = NULL, years = NULL, thumbnail = NULL WHERE key = ?", arguments: [archive.key])
+            try Self.insertPages(of: archive, database, eachPage)
+            try addFilter(database)
+        }
+    }
+
+    private static func insertPages(
+        of archive: Archive, _ database: Database, _ eachPage: ((ArchivePage) throws -> Void) throws -> Void
+    ) throws {
+        let page = try database.makeStatement(sql: "INSERT INTO page VALUES (?, ?, ?, ?, ?, ?)")
+        try eachPage { item in
+            try page.execute(arguments: [archive.key, item.position, item.list, item.url, item.timestamp, item.title])
+        }
+        try noteMainPage(archive.summary.mainPageURL, key: archive.key, database)
     }
 
     private static func insert(_ findings: [Finding], key: String, _ database: Database) throws {

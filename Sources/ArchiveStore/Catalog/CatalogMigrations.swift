@@ -91,6 +91,15 @@ enum CatalogMigrations {
             try $0.execute(
                 sql: "ALTER TABLE archive ADD COLUMN knownState TEXT; UPDATE archive SET verification = NULL")
         }
+        migrator.registerMigration("22 content that signatures don't cover") {
+            // An earlier version can have listed it. Verification finds that, and corrects the list.
+            try $0.execute(
+                sql: """
+                    ALTER TABLE archive ADD COLUMN showsUncovered INTEGER NOT NULL DEFAULT 0;
+                    UPDATE archive SET verification = NULL
+                        WHERE key IN (SELECT archiveKey FROM finding WHERE code = 'content-uncovered');
+                    """)
+        }
         migrator.registerMigration("23 sites, years and pictures") {
             // `years` is a JSON array of the years with captures; NULL until they were counted, as `siteCount`. Sites are counted
             // again, since pages of replayhost-capture itself belonged to replayhost.invalid. Images of main pages are pictures.

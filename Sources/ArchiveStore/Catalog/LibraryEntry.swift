@@ -21,6 +21,8 @@ package struct LibraryEntry: Sendable, Hashable, Codable {
     /// What was wrong with the files from which the archive was made at its import, and can't be found in it: what was
     /// lost. `nil` if there is nothing. No verification changes it.
     package var sourceFindings: [Finding]?
+    /// Whether a person chose to show what the signature of the archive doesn't cover.
+    package var showsUncovered = false
 }
 
 /// A URL that a person saved, and for whom. An archive was made from it.
@@ -52,5 +54,6 @@ extension LibraryEntry {
         indexesText = try container.decodeIfPresent(Bool.self, forKey: .indexesText) ?? true
         saved = try container.decodeIfPresent(SavedURL.self, forKey: .saved)
         sourceFindings = try container.decodeIfPresent([Finding].self, forKey: .sourceFindings)
+        showsUncovered = try container.decodeIfPresent(Bool.self, forKey: .showsUncovered) ?? false
     }
 }

@@ -16,18 +16,20 @@ struct ExaminedArchive {
     /// - Parameters:
     ///   - source: Opens the file. Its errors are errors of the file.
     ///   - opened: A file with the same content that is already open, so that its structure isn't read again.
+    ///   - showsUncovered: Whether to read also what the signature doesn't cover.
     ///   - alsoFound: Findings that the file itself doesn't show.
     ///   - isStrict: Whether to verify the file, and to refuse it for any warning or error.
     ///   - progress: Called with the bytes of index and page lists that were read, and their total; throws to stop.
     /// - Throws: `StoreError` `refused` if the file can't be replayed.
     init(
-        reading source: @autoclosure () throws -> any ByteSource, opened: WACZFile? = nil,
+        reading source: @autoclosure () throws -> any ByteSource, opened: WACZFile? = nil, showsUncovered: Bool = false,
         alsoFound: [Finding] = [], isStrict: Bool = false,
         progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
     ) throws {
         wacz = try StoreError.refusingDamage {
             let file = try source()
-            return try opened?.reading(from: file) ?? WACZFile.open(file)
+            let wacz = try opened?.reading(from: file) ?? WACZFile.open(file)
+            return showsUncovered ? wacz.showingUncovered() : wacz
         }
         var choice = MainPageChoice()
         var isChoosing = true

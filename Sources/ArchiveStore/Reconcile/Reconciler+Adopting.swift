@@ -54,7 +54,9 @@ extension Reconciler {
             return id
         }
         let file = hasFile ? try Descriptor(path: path) : try Descriptor.source(path)
-        let examined = try ExaminedArchive(reading: file.bytes(named: name)) { _, _ in
+        let examined = try ExaminedArchive(
+            reading: file.bytes(named: name), showsUncovered: saved?.entry.showsUncovered ?? false
+        ) { _, _ in
             try checkCancellation()
         }
         let known = hasFile ? saved?.asManaged() : saved
@@ -99,7 +101,7 @@ extension Reconciler {
             guard archive.availability(in: layout) == .available else { continue }
             do {
                 let file = try archive.openFile(in: layout).bytes(named: archive.originalName)
-                let examined = try ExaminedArchive(reading: file) { _, _ in
+                let examined = try ExaminedArchive(reading: file, showsUncovered: archive.showsUncovered) { _, _ in
                     try checkCancellation()
                 }
                 var read = archive

@@ -144,7 +144,11 @@ struct Reconciler {
         }
         let now = StoreDocument.stamp(of: path)
         guard archive != before || now != known else { return }
-        try catalog.update(archive, sidecarStamp: now)
+        if archive.showsUncovered != before.showsUncovered, archive.availability(in: layout) == .available {
+            try committer.replaceContents(of: archive, with: committer.examine(archive), sidecarStamp: now)
+        } else {
+            try catalog.update(archive, sidecarStamp: now)
+        }
         if archive != before { report.updated.append(archive.id) }
     }
 

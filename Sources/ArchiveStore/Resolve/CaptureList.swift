@@ -67,6 +67,7 @@ extension Resolver {
                 }
                 let found = try closestCopy(lookup, in: indexes.map(\.archive))
                 closest = found.map { summary($0.entry, $0.index.archive) }
+                closest?.trust = try found.flatMap { try trust(in: $0, collection: replayable.archives, check) }
                 span = .around(found?.entry.captureTime ?? wanted)
             }
             var window = CaptureWindow(span, limit: request.limit)

@@ -225,16 +225,16 @@ extension Resolver {
     ///
     /// - Parameter collection: The archives that replay together with this one and may have a revisit's payload.
     /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record, or `cancelled`.
-    private func open(
+    func open(
         _ entry: CDXJEntry, in index: IndexedArchive, collection: [Archive], _ check: CancellationCheck
     ) throws -> OpenCapture {
         let own = try index.wacz.content(of: entry, check)
         guard own.record.isRevisit || own.isNotModified else {
-            return OpenCapture(archive: index.archive, entry: entry, own: own, payload: own, payloadCapture: nil)
+            return OpenCapture(entry, in: index, own: own, payload: own, payloadCapture: nil)
         }
         let payload = try repeatedPayload(of: own, entry, in: index, collection: collection, check)
         return OpenCapture(
-            archive: index.archive, entry: entry, own: own, payload: payload.content,
+            entry, in: index, own: own, payload: payload.content,
             payloadCapture: OpenCapture.PayloadCapture((payload.source, payload.entry)))
     }
 

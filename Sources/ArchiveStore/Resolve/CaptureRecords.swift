@@ -18,6 +18,8 @@ package struct CaptureRecord: Sendable, Encodable {
     package var title: String?
     /// The reason why the record can't be read.
     package var problem: String?
+    /// What is known of what is shown for it; `nil` for a record that isn't shown.
+    package var trust: CaptureTrust?
     /// The record whose content replay shows in place of this one's, if this is a revisit or only says that nothing had
     /// changed; empty if there's none, or if it isn't in the archive or those that it requires.
     package var repeated: [CaptureRecord] = []
@@ -57,6 +59,7 @@ package struct CaptureRecord: Sendable, Encodable {
         try container.encodeIfPresent(title, forKey: .title)
         try container.encodeIfPresent(problem, forKey: .problem)
         try container.encodeIfPresent(repeated.first, forKey: .repeats)
+        try trust?.encode(to: encoder)
     }
 
     private static func pairs(_ fields: HeaderFields) -> [[String]] { fields.fields.map { [$0.name, $0.value] } }
@@ -80,6 +83,7 @@ extension Resolver {
             let entries = try index.wacz.captures(ofURL: url)
             return try entries.filter { $0.url == url && $0.timestamp == timestamp }.prefix(Self.recordsMax).map {
                 var record = try record(of: $0, in: index, hashes: wanted.hashes, check)
+                record.trust = try trust(in: (index, $0), collection: [archive], check)
                 if wanted.title { record.title = try title(of: $0, in: archive, isWanted: isWanted) }
                 return record
             }

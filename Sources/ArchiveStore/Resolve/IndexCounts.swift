@@ -202,7 +202,7 @@ private struct CountsDocument: Codable {
         guard !store.isReadOnly else { return }
         let document = CountsDocument(stamp: stamp(of: archive), counts: counts)
         try store.committing {
-            guard try store.catalog.archive(key: archive.key) != nil else { return }
+            guard try store.catalog.archive(key: archive.key)?.showsUncovered == archive.showsUncovered else { return }
             try StoreDocument.write(
                 document, to: store.layout.derived(.counts, key: archive.key), bytesMax: bytesMax)
             try store.catalog.setSites(counts, key: archive.key)
@@ -210,7 +210,9 @@ private struct CountsDocument: Codable {
     }
 
     /// Identifies the index that was counted and the way in which it was: the format and the file.
-    private static func stamp(of archive: Archive) -> String { "2-\(archive.fileStamp)" }
+    private static func stamp(of archive: Archive) -> String {
+        "2-\(archive.fileStamp)\(archive.showsUncovered ? "-all" : "")"
+    }
 
     private static let bytesMax = 16 << 20
 }

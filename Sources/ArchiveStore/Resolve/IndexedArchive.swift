@@ -17,7 +17,9 @@ package struct IndexedArchive: Sendable {
     /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file.
     static func open(_ archive: Archive, layout: StoreLayout, fault: IndexFault) throws -> IndexedArchive {
         let file = try archive.openFile(in: layout).bytes(named: "\(archive.id).wacz")
-        return IndexedArchive(archive, try WACZFile.open(file), layout: layout, fault: fault)
+        let wacz = try WACZFile.open(file)
+        return IndexedArchive(
+            archive, archive.showsUncovered ? wacz.showingUncovered() : wacz, layout: layout, fault: fault)
     }
 
     /// Opens the index files that the import of an open archive wrote. If they are missing or damaged, uses its own index.
@@ -26,7 +28,7 @@ package struct IndexedArchive: Sendable {
     init(_ archive: Archive, _ file: WACZFile, layout: StoreLayout, fault: IndexFault = IndexFault()) {
         self.archive = archive
         let own = file.sharing(fault)
-        // Earlier versions wrote also what the signature doesn't cover into the index files.
+        // The index files don't follow the choice to show what the signature doesn't cover.
         guard file.uncoveredEntries.isEmpty else {
             wacz = own
             return

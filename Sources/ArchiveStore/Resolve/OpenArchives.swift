@@ -74,11 +74,12 @@ package final class OpenArchives: Sendable {
     /// Identifies the files that a package was opened from. Another process may rewrite its index files.
     private struct PackageStamp: Equatable {
         let storage: ArchiveStorage
+        let showsUncovered: Bool
         let lookups: ArchiveLookups?
         let indexFiles: [String?]
 
         init(_ archive: Archive, _ layout: StoreLayout) {
-            (storage, lookups) = (archive.storage, archive.lookups)
+            (storage, showsUncovered, lookups) = (archive.storage, archive.showsUncovered, archive.lookups)
             indexFiles = (lookups?.files ?? []).map { StoreDocument.stamp(of: layout.derived($0, key: archive.key)) }
         }
     }
@@ -204,7 +205,8 @@ package final class OpenArchives: Sendable {
     private func recentPackage(_ archive: Archive, isChecked: Bool = false) -> IndexedArchive? {
         state.withLock { state in
             guard var open = state.packages[archive.key], open.indexed.archive.lookups == archive.lookups,
-                open.indexed.archive.storage == archive.storage
+                open.indexed.archive.storage == archive.storage,
+                open.indexed.archive.showsUncovered == archive.showsUncovered
             else { return nil }
             open.usedAt = .now
             if isChecked { open.checkedAt = open.usedAt }

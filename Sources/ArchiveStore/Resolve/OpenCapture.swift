@@ -14,6 +14,10 @@ package struct OpenCapture: Sendable {
     package let body: CaptureBody
     /// For a revisit, the capture that has its payload.
     package let payloadCapture: PayloadCapture?
+    /// Whether the archive is signed, but its signature doesn't cover a record that is shown.
+    package let isUncovered: Bool
+    /// The URL in the capture's own record.
+    let recordURL: String?
     /// Whether the server only said that nothing had changed, so that what is sent depends on which other captures there are.
     package let isNotModified: Bool
     /// Whether it was chosen instead of a closer revisit whose payload is missing.
@@ -23,13 +27,17 @@ package struct OpenCapture: Sendable {
 
     /// The capture that has the payload of a revisit.
     package struct PayloadCapture: Sendable, Hashable {
-        package let archiveID: ArchiveID
+        package let archive: Archive
         package let url: String
         package let timestamp: String
+        fileprivate let isUncovered: Bool
+
+        package var archiveID: ArchiveID { archive.id }
 
         init(_ found: Resolver.Found) {
-            archiveID = found.index.archive.id
+            archive = found.index.archive
             (url, timestamp) = (found.entry.url, found.entry.timestamp)
+            isUncovered = found.index.wacz.isUncovered(found.entry)
         }
     }
 
@@ -37,11 +45,14 @@ package struct OpenCapture: Sendable {
     ///   - own: The content of the capture's own record.
     ///   - payload: The content of the record with the payload; `own` unless the capture is a revisit.
     init(
-        archive: Archive, entry: CDXJEntry, own: RecordContent, payload: RecordContent, payloadCapture: PayloadCapture?
+        _ entry: CDXJEntry, in index: IndexedArchive, own: RecordContent, payload: RecordContent,
+        payloadCapture: PayloadCapture?
     ) {
-        self.archive = archive
+        archive = index.archive
         self.entry = entry
         self.payloadCapture = payloadCapture
+        isUncovered = index.wacz.isUncovered(entry) || payloadCapture?.isUncovered == true
+        recordURL = own.record.targetURI
         isNotModified = own.isNotModified
         head = Self.hasResponseHead(own) ? own.head : payload.head
         fields =

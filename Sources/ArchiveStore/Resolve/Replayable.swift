@@ -38,7 +38,7 @@ package enum Replayable: Sendable, Hashable {
     }
 
     package static func replayCollection(of collection: ArchiveID, _ members: [Archive]) -> String {
-        let marks = members.map { $0.sha256 ?? $0.key }.joined(separator: " ")
+        let marks = members.map(\.shownVersion).joined(separator: " ")
         return "\(collection)-\(SHA256.hash(data: Data(marks.utf8)).hexadecimal.prefix(12))"
     }
 }

@@ -291,6 +291,18 @@ struct SearchIndex: Sendable {
         }
     }
 
+    /// Marks an archive as removed, so that it's indexed again.
+    func forget(key: String) throws {
+        guard database.exists else { return }
+        try database.writing { database in
+            for key in [key, Self.nextPrefix + key] {
+                try database.execute(
+                    sql: "UPDATE archive SET state = 'removed', key = 'removed ' || number WHERE key = ?",
+                    arguments: [key])
+            }
+        }
+    }
+
     /// Marks archives as removed, so that they are indexed again, if they have PDFs that can be read now.
     func forgetUnreadPDFs(canRead: () -> Bool) throws {
         guard database.exists else { return }

@@ -46,6 +46,11 @@ final class TextWork {
         saver.progress.isComplete = true
         let isSaved = try saver.save() && saver.finish()
         try store.search.database.releaseMemory()
+        // What was read may not be what is to be shown now.
+        guard try store.catalog.archive(key: archive.key)?.showsUncovered == archive.showsUncovered else {
+            try store.search.forget(key: archive.key)
+            return .removed
+        }
         return isSaved ? .done : .removed
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import WebArchive
 
 /// Adds, changes and removes archives: their file, index files, sidecar and row, in an order that is safe to interrupt.
 /// `edit`, `remove` and `finishHashing` acquire the commit lock; all other functions require it.
@@ -8,12 +9,14 @@ struct Committer {
     private var layout: StoreLayout { store.layout }
     private var catalog: Catalog { store.catalog }
 
-    /// Changes title, tags or notes.
+    /// Changes title, tags or notes, or whether what the signature doesn't cover is shown.
     ///
     /// - Throws: `StoreError`: `invalidMetadata`, `notFound` if the archive was removed meanwhile.
     @discardableResult
     func edit(_ id: ArchiveID, _ metadata: ArchiveMetadata) throws -> Archive {
         let metadata = try metadata.checked()
+        // Reading the index can take long, so that is done without the lock.
+        let examined = try metadata.showsUncovered.flatMap { try examine(id, showingUncovered: $0) }
         return try store.committing {
             guard var current = try catalog.archive(id: id) else {
                 throw StoreError(.notFound, "the archive \"\(id)\" was removed")
@@ -21,8 +24,75 @@ struct Committer {
             if let title = metadata.title { current.title = title }
             if let tags = metadata.tags { current.tags = tags }
             if let notes = metadata.notes { current.notes = notes }
-            try save(current)
-            return current
+            guard let examined else {
+                try save(current)
+                return current
+            }
+            guard examined.key == current.key else {
+                throw StoreError(.failed, "the file of \"\(id)\" was replaced meanwhile", hint: "try again")
+            }
+            current.showsUncovered = examined.file.wacz.showsUncovered
+            return try replaceContents(of: current, with: examined.file, sidecarStamp: writeSidecar(of: current))
+        }
+    }
+
+    /// Reads the content of an archive again, as it is to be shown.
+    ///
+    /// - Returns: `nil` if it's shown in this way already.
+    /// - Throws: `StoreError` `invalidMetadata` if there is nothing that the signature doesn't cover.
+    private func examine(_ id: ArchiveID, showingUncovered: Bool) throws -> (key: String, file: ExaminedArchive)? {
+        guard var archive = try catalog.archive(id: id), archive.showsUncovered != showingUncovered else { return nil }
+        archive.showsUncovered = showingUncovered
+        let file = try examine(archive)
+        guard !file.wacz.uncoveredEntries.isEmpty || !showingUncovered else {
+            throw StoreError(
+                .invalidMetadata, "\"\(id)\" has no content that a signature doesn't cover",
+                hint: "see `replayhost info \(id)`")
+        }
+        return (archive.key, file)
+    }
+
+    /// Reads the structure, index and pages of an archive, as they are to be shown.
+    func examine(_ archive: Archive) throws -> ExaminedArchive {
+        try ExaminedArchive(
+            reading: archive.openFile(in: layout).bytes(named: "\(archive.id).wacz"),
+            showsUncovered: archive.showsUncovered)
+    }
+
+    /// Replaces what was made of the content of an archive: its lists of pages and sites, its counts, its filter. Its text is
+    /// indexed again.
+    @discardableResult
+    func replaceContents(
+        of archive: Archive, with examined: ExaminedArchive, sidecarStamp: String?
+    ) throws -> Archive {
+        let counts = archive.summary.findingCounts
+        var archive = archive
+        archive.summary = examined.summary(archive.lookups)
+        // Issues are about all of the file, whatever is shown of it.
+        archive.summary.findingCounts = counts
+        archive.detectedPageCount = 0
+        try catalog.replaceContents(of: archive, sidecarStamp: sidecarStamp) { add in
+            try examined.forEachPage { try add($0) }
+        } addFilter: { [archive] database in
+            try CaptureFilters.save(examined.hashes, of: archive, database)
+        }
+        store.openArchives.forget(key: archive.key)
+        try store.search.forget(key: archive.key)
+        return archive
+    }
+
+    /// Corrects the list of pages that an earlier version made of an archive with content that its signature doesn't cover.
+    func correctContents(of archive: Archive) throws {
+        let examined = try examine(archive)
+        let summary = examined.summary(archive.lookups)
+        try store.committing {
+            guard let current = try catalog.archive(id: archive.id), current.key == archive.key,
+                current.showsUncovered == archive.showsUncovered,
+                // What is set aside is missing as a whole.
+                (current.summary.pageCount, current.captureCount) != (summary.pageCount, summary.captureCount)
+            else { return }
+            try replaceContents(
+                of: current, with: examined, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(current.key)))
         }
     }
 
@@ -132,6 +202,11 @@ struct Committer {
 
     /// Writes an archive's sidecar, then its row in the catalog.
     func save(_ archive: Archive) throws {
+        try catalog.update(archive, sidecarStamp: writeSidecar(of: archive))
+    }
+
+    /// Writes an archive's sidecar, and returns its version.
+    private func writeSidecar(of archive: Archive) throws -> String? {
         let path = layout.sidecar(archive.key)
         // `replaces` isn't in the catalog, so it has to be copied.
         let replaces: String?
@@ -141,7 +216,7 @@ struct Committer {
             replaces = nil
         }
         try Sidecar(archive, replaces: replaces).write(to: path)
-        try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
+        return StoreDocument.stamp(of: path)
     }
 
     /// Completes the change of a key after the new sidecar was written. Idempotent.

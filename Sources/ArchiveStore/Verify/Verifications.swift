@@ -62,6 +62,9 @@ package struct Verifications: Sendable {
                 return try CheckedArchive(verifier, wacz, trust)
             }
             latest = nil
+            if isAlone, !store.isReadOnly, checked.result.findings.contains(where: { $0.code == "content-uncovered" }) {
+                try store.committer.correctContents(of: archive)
+            }
             // A result is of the file as it was, from its first byte to its last.
             guard archive.fileState(in: layout) == state else { return nil }
             checked.add(archive.sourceFindings ?? [])

@@ -58,7 +58,7 @@ struct ArchiveAnswer {
 
     /// Returns the hash, or size and modification time of a linked file that isn't hashed yet.
     private static func tag(of file: OpenArchiveFile) -> ETag {
-        let form = file.tail == nil ? "" : "-replay"
+        let form = file.tail == nil ? "" : file.archive.showsUncovered ? "-replay-all" : "-replay"
         if let sha256 = file.archive.sha256 { return ETag(strong: sha256 + form) }
         return ETag(weak: "\(file.size)-\(file.archive.storage.linkedFile?.modifiedAtNanoseconds ?? 0)\(form)")
     }

@@ -69,6 +69,9 @@ extension VerificationCode {
         self = contents == .hashesAgree || signature.rank > contents.rank ? signature : contents
     }
 
+    /// Returns what is known of something that consists of several parts: the worst of what is known of each.
+    package static func worst(of codes: [VerificationCode]) -> VerificationCode? { codes.max { $0.rank < $1.rank } }
+
     /// The place among the results of a verification, from the best to the worst.
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 

@@ -12,16 +12,18 @@ public struct WACZFile: Sendable {
     /// The contents of `datapackage-digest.json`; `nil` if it's missing or invalid.
     public let digest: DataPackageDigest?
     /// The WARC files, in the order of the ZIP's directory.
-    public let warcEntries: [ZIPEntry]
+    public private(set) var warcEntries: [ZIPEntry]
     /// The plain or gzipped CDXJ files, without `.idx` files, in the order of the ZIP's directory.
-    public let indexEntries: [ZIPEntry]
+    public private(set) var indexEntries: [ZIPEntry]
     /// The page lists, starting with `pages/pages.jsonl`.
-    public let pageEntries: [ZIPEntry]
+    public private(set) var pageEntries: [ZIPEntry]
     /// The files with captures, indexes and pages that a signed archive has, but that its signature doesn't cover: its list of
     /// files doesn't name them, or has no hash of them. They are set aside, and nothing reads them, so that what is shown
-    /// under the mark of a signature is what was signed.
+    /// under the mark of a signature is what was signed; except in a file from `showingUncovered()`.
     public let uncoveredEntries: [ZIPEntry]
     private let uncoveredNames: Set<String>
+    /// Whether the files that the signature doesn't cover are read like the others.
+    package private(set) var showsUncovered = false
     /// The findings of opening the file, which an inspection includes too.
     public let openFindings: [Finding]
     /// The folder with `archive/`, `indexes/` and `pages/`: `data/` in a layout from before WACZ 1.0, otherwise empty.
@@ -148,7 +150,26 @@ public struct WACZFile: Sendable {
     }
 
     /// Whether a file isn't read, since the signature doesn't cover it.
-    package func isSetAside(_ entry: ZIPEntry) -> Bool { uncoveredNames.contains(entry.name) }
+    package func isSetAside(_ entry: ZIPEntry) -> Bool { !showsUncovered && isUncovered(entry) }
+
+    /// Whether a file of a signed archive isn't covered by its signature.
+    package func isUncovered(_ entry: ZIPEntry) -> Bool { uncoveredNames.contains(entry.name) }
+
+    /// Whether the record of an index entry isn't covered by the signature of the archive.
+    package func isUncovered(_ entry: CDXJEntry) -> Bool { warcEntry(named: entry.filename).map(isUncovered) ?? false }
+
+    /// Returns a copy that reads also what the signature doesn't cover.
+    package func showingUncovered() -> WACZFile {
+        guard !uncoveredEntries.isEmpty else { return self }
+        var file = self
+        file.showsUncovered = true
+        let all = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
+        file.warcEntries = Self.warcs(among: all.filter { $0.name.hasPrefix("\(folder)archive/") })
+        file.indexEntries = all.filter { Self.isIndex($0.name, in: folder) }
+        file.pageEntries = Self.pageLists(among: all, in: folder)
+        file.captureIndex = CaptureIndex()
+        return file
+    }
 
     /// Returns the path that an entry has in the layout of WACZ 1.0 and later.
     package func path(of entry: ZIPEntry) -> String {
@@ -352,7 +373,7 @@ extension WACZFile {
             .warning, "content-uncovered", "The signature doesn't cover everything: \(first.name.prefix(200))\(more).",
             at: first.name,
             consequence:
-                "What isn't covered is set aside: it's neither listed nor shown. Someone could have added it after the archive was signed."
+                "What isn't covered is set aside: it's neither listed nor shown, unless you show it. Someone could have added it after the archive was signed."
         )
         return uncovered
     }

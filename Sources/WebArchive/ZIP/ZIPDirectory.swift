@@ -145,7 +145,8 @@ extension ZIPDirectory {
         }
         if end.hasRival {
             log.add(
-                .warning, "zip-readers-disagree", "The ZIP has a second end record.", at: "end of the file",
+                .warning, "zip-readers-disagree", "The ZIP has a second end record, or a second list of files.",
+                at: "end of the file",
                 consequence:
                     "Programs may show different content for this file, so use it only if you trust its source.")
         }

@@ -18,7 +18,7 @@ extension WACZFile {
     /// - Throws: The errors of `ZIPDirectory.dataRange(of:)`.
     public func simplifiedDirectory() throws(WebArchiveError) -> ZIPTail? {
         let name = "datapackage.json"
-        let aside = Set(uncoveredEntries.map(\.name))
+        let aside = Set(uncoveredEntries.filter(isSetAside).map(\.name))
         guard directory.entry(named: name) != nil else { return try directory.simplifiedDirectory(hiding: aside) }
         let isUnderstood =
             dataPackage.map { [nil, "data-package", "wacz-package"].contains($0.profile) && !$0.resources.isEmpty }

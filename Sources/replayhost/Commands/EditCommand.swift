@@ -10,6 +10,10 @@ struct EditCommand: ParsableCommand {
         discussion: """
             Changes only what you specify. The WACZ file itself never changes.
 
+            Content that an archive's signature doesn't cover isn't listed or shown.
+            Anyone can have added it. --show-uncovered shows it with a warning,
+            --hide-uncovered sets it aside again.
+
             Example:
               replayhost edit crawl --title "The harbour, 2024" --tag harbour
             """)
@@ -29,11 +33,30 @@ struct EditCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The new notes, or - for standard input.", valueName: "text"))
     var notes: String?
 
+    @Flag(exclusivity: .exclusive)
+    var uncovered: Uncovered?
+
     @OptionGroup var common: CommonOptions
 
+    /// Whether what the signature doesn't cover is shown.
+    enum Uncovered: String, EnumerableFlag {
+        case show = "show-uncovered"
+        case hide = "hide-uncovered"
+
+        static func name(for value: Self) -> NameSpecification { .customLong(value.rawValue) }
+
+        static func help(for value: Self) -> ArgumentHelp? {
+            switch value {
+            case .show: "Show what the archive's signature doesn't cover."
+            case .hide: "Don't show what the archive's signature doesn't cover."
+            }
+        }
+    }
+
     func validate() throws {
-        if title == nil, tag.isEmpty, untag.isEmpty, notes == nil {
-            throw ValidationError("nothing to change; give --title, --tag, --untag or --notes")
+        if title == nil, tag.isEmpty, untag.isEmpty, notes == nil, uncovered == nil {
+            throw ValidationError(
+                "nothing to change; give --title, --tag, --untag, --notes, --show-uncovered or --hide-uncovered")
         }
     }
 
@@ -44,6 +67,11 @@ struct EditCommand: ParsableCommand {
             let edited = try store.edit(archive.id, try changes(to: archive.tags))
             common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         case .collection(let collection, _):
+            if let uncovered {
+                throw StoreError(
+                    .invalidMetadata, "--\(uncovered.rawValue) is for archives, not for collections", place: id,
+                    hint: "give the ID of an archive of the collection")
+            }
             let edited = try store.collections.edit(collection.id, try changes(to: collection.tags))
             common.tell(try store.collections.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         }
@@ -55,7 +83,8 @@ struct EditCommand: ParsableCommand {
             throw StoreError(.notFound, "no tag \"\(first)\"", place: id)
         }
         let changed = tag.isEmpty && untag.isEmpty ? nil : tags.filter { !untag.contains($0) } + tag
-        return ArchiveMetadata(title: title, tags: changed, notes: try notesText())
+        return ArchiveMetadata(
+            title: title, tags: changed, notes: try notesText(), showsUncovered: uncovered.map { $0 == .show })
     }
 
     private func notesText() throws -> String? {

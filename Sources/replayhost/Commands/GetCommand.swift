@@ -66,7 +66,10 @@ struct GetCommand: ParsableCommand {
         if capture.isFirstSegment {
             common.note("Only the first segment of this capture is there. The rest of it is missing from the archive.")
         }
-        if common.json { return Terminal.write(Terminal.json(CaptureDescription(capture))) }
+        if common.json {
+            let trust = store.resolver.trust(in: capture)
+            return Terminal.write(Terminal.json(CaptureDescription(capture, trust)))
+        }
         if head { return writeHead(of: capture) }
         if record { return try writeRecord(of: capture, in: store) }
         let reader = try capture.body.open(decoded: !asArchived)
@@ -130,9 +133,14 @@ private struct CaptureDescription: Encodable {
     private let encodings: [String]?
     private let revisitOf: CaptureReference?
     private let isFirstSegment: Bool?
+    private let verification: VerificationCode?
+    private let uncovered: Bool?
 
-    init(_ capture: OpenCapture) {
-        (archive, url, timestamp) = (capture.archive.id.text, capture.entry.url, capture.entry.timestamp)
+    init(_ capture: OpenCapture, _ trust: CaptureTrust) {
+        (archive, timestamp) = (capture.archive.id.text, capture.entry.timestamp)
+        // The record decides.
+        url = trust.recorded?.url ?? capture.entry.url
+        (verification, uncovered) = (trust.verification, trust.isUncovered ? true : nil)
         capturedAt = RFC3339.text(ofTimestamp: capture.entry.timestamp)
         (status, mime, length) = (capture.status, capture.mime, capture.body.storedLength)
         isFirstSegment = capture.isFirstSegment ? true : nil

@@ -23,7 +23,7 @@ enum VerdictText {
             case .recordsDiffer: "the files that have a hash match it, but \(differing(report.result))"
             case .suspicious: "nothing disagrees, but the ZIP is made in a way that may be an attack"
             case .uncovered:
-                "nothing that the signature covers disagrees with its hashes; what it doesn't cover isn't shown"
+                "nothing that the signature covers disagrees with its hashes; it doesn't cover everything"
             case .unreplayable:
                 "some captures can't be shown, or only in part: \(count)"
                     + (report.result.records.failed > 0 ? "; \(differing(report.result))" : "")

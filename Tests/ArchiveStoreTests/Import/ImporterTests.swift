@@ -37,6 +37,7 @@ struct ImporterTests {
         #expect(
             Set(json.keys) == [
                 "format", "id", "title", "originalName", "source", "importedAt", "tags", "notes", "indexesText",
+                "showsUncovered",
             ])
         #expect(json["format"] as? Int == 2)
         #expect(json["id"] as? String == "my-crawl")

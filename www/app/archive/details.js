@@ -13,22 +13,25 @@ import { plainURL } from "../core/text.js";
 import { span } from "../core/times.js";
 import { issuesOf } from "./issues.js";
 import { sourceSection } from "./sources.js";
+import { uncoveredChoice } from "./uncovered.js";
 import { verificationSection } from "./verification.js";
 
 /**
  * @param {import("./archive-page.js").Context} context
  * @returns {import("./archive-page.js").Tab}
  */
-export function createTab({ item, onFindings, exporter }) {
+export function createTab({ item, onFindings, onChanged, exporter }) {
     const repair = isUnavailable(item) ? undefined : () => exporter.prepare({ kind: "repaired" });
     const issues = make("div");
     const verification = item.kind === "collection" ? null : verificationSection(item, (findings, now) => {
         showIssues(issuesOf({ ...item, findings }), now);
+        uncovered.replaceChildren(...uncoveredChoice({ ...item, findings }, onChanged));
         onFindings(findings, now);
     });
     const hasSources = item.kind === "archive" && !isUnavailable(item) && packedFiles(item).length === 0;
     const sources = hasSources ? sourceSection(item) : null;
-    const element = make("div", { class: "details-tab" }, issues, verification?.element, sources?.element,
+    const uncovered = make("div", {}, ...uncoveredChoice(item, onChanged));
+    const element = make("div", { class: "details-tab" }, issues, verification?.element, uncovered, sources?.element,
         make("section", { "aria-labelledby": "about-title" },
             make("h2", { id: "about-title", text: message("details.about") }), factList(item), isolationHelp(item)));
 

@@ -1,7 +1,7 @@
 /** The sections of an evidence report. */
 import { isUnavailable, unavailabilityMark } from "../components/availability.js";
-import { trustMark, trustOf } from "../components/trust-mark.js";
-import { trustSentences } from "../components/trust-sentences.js";
+import { captureTrust, trustMark, trustOf } from "../components/trust-mark.js";
+import { captureSentences, trustSentences } from "../components/trust-sentences.js";
 import { withCode } from "../components/messages.js";
 import { unavailabilityText } from "../components/unavailability-text.js";
 import { foreign, make, plain } from "../core/dom.js";
@@ -25,19 +25,19 @@ export function reportSections(data, { ts }) {
     const { item, archive, capture, version } = data;
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
-    const short = section("short", make("p", { class: "report-verdict" }, trustMark(archive)),
-        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive))));
+    const short = section("short", make("p", { class: "report-verdict" }, trustMark(archive, { page: capture })),
+        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture))));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
     const affected = affectedParts(archive);
     return [
         made,
         short,
-        capture && section("page", picture(data), facts([["url", urlText(capture.url)]]), ...stated(archive, pageFacts(data, ts))),
+        capture && section("page", picture(data), facts([["url", urlText(capture.url)]]), ...stated(archive, pageFacts(data, ts), isSigned(archive) && !capture.uncovered)),
         affected.length > 0 && section("affected", ...affected),
         section("file", !capture && picture(data), facts(fileFacts(data)), ...stated(archive, statedFileFacts(archive))),
         capture && section("record", ...recordParts(data)),
-        section("signature", ...signatureParts(archive)),
-        section("compared", ...comparedParts(archive)),
+        section("signature", capture?.uncovered && make("p", { text: message("trust.capture-uncovered") }), ...signatureParts(archive)),
+        section("compared", capture?.uncovered && make("p", { text: message("report.not-compared") }), ...comparedParts(archive)),
         section("meaning", ...meaningParts(data)),
         section("repeat", ...repeatParts(data)),
     ].filter(Boolean);
@@ -113,10 +113,12 @@ const statedFileFacts = ({ firstCapture, lastCapture, createdAt, software }) => 
     ["software", foreign(software, 120)],
 ];
 
+const isSigned = ({ verificationReport }) => verificationReport.signature?.outcome === "valid";
+
 /** What only the file says, below a heading that says so. A valid signature covers the list of files, and so what is in them, true or not. */
-function stated({ verificationReport }, rows, isSigned = verificationReport.signature?.outcome === "valid") {
+function stated(archive, rows, areSigned = isSigned(archive)) {
     if (!rows.some(([, value]) => value)) return [];
-    return [make("h3", { text: message(isSigned ? "report.stated" : "report.stated-unsigned") }), facts(rows)];
+    return [make("h3", { text: message(areSigned ? "report.stated" : "report.stated-unsigned") }), facts(rows)];
 }
 
 const statedTime = (text) => (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
@@ -209,14 +211,14 @@ function comparedParts({ verificationReport: report }) {
 }
 
 function meaningParts({ item, archive, capture }) {
-    const trust = trustOf(archive);
+    const trust = capture ? captureTrust(archive, capture) : trustOf(archive);
     const [proves, limits] = trustSentences(trust);
     const { timeStamp, outcome } = archive.verificationReport.signature ?? {};
-    const isStamped = outcome === "valid" && timeStamp?.outcome === "valid";
-    const list = (key, texts) => [make("h3", { text: message(key) }), make("ul", {}, ...texts.filter(Boolean).map((text) => make("li", { text })))];
+    const isStamped = outcome === "valid" && timeStamp?.outcome === "valid" && !capture?.uncovered;
+    const list = (key, texts) => [make("h3", { text: message(key) }), make("ul", {}, ...texts.filter(Boolean).map((parts) => make("li", {}, ...[parts].flat())))];
     return [
         ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time), part: trust.code })]),
-        ...list("report.shows-not", [limits, capture && item.kind === "collection" && message("report.member"),
+        ...list("report.shows-not", [...captureSentences(capture), limits, capture && item.kind === "collection" && message("report.member"),
             capture && message("report.clock-limit"), message("trust.servers")]),
     ];
 }

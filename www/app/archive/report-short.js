@@ -1,6 +1,6 @@
 /** The beginning of an evidence report: the result in short, and what is affected by issues. */
 import { issuesOf } from "../components/issues.js";
-import { trustOf } from "../components/trust-mark.js";
+import { captureTrust, trustOf } from "../components/trust-mark.js";
 import { foreign, make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 import { exactURL } from "../core/text.js";
@@ -10,14 +10,16 @@ const urlsMax = 20;
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @returns {(Node|string)[]} what the verification proves, and what it doesn't
+ * @param {import("../core/api.js").Capture} [capture]
+ * @returns {(Node|string)[]} what the verification proves of the file or the capture, and what it doesn't
  */
-export function shortResult(archive) {
-    const { code, signer } = trustOf(archive);
+export function shortResult(archive, capture) {
+    if (capture?.uncovered) return [message("report.short.uncovered-capture")];
+    const { code, signer } = capture ? captureTrust(archive, capture) : trustOf(archive);
     const signature = archive.verificationReport?.signature;
     const time = signature?.timeStamp?.time;
     return messageParts(`report.short.${code}`, { signer: foreign(signer || signature?.signer?.certified), named: signature?.signer?.certified ? "yes" : "no",
-        time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
+        about: capture ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
 }
 
 /**

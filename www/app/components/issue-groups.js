@@ -20,6 +20,7 @@ export const causes = {
     "list-changed": ["untrue", "package-hash", "signature-other-file"],
     digests: ["untrue", "block-digest", "payload-digest"],
     "other-record": ["see", "index-other-record"],
+    uncovered: ["untrue", "content-uncovered"],
     zip: ["untrue", "zip-duplicate-name", "zip-readers-disagree", "zip-unsafe-name"],
 };
 const causeOfCode = new Map(Object.entries(causes).flatMap(([cause, [, ...codes]]) => codes.map((code) => [code, cause])));

@@ -20,19 +20,30 @@ export function trustOf({ verification = "unavailable", verificationSummary }) {
 }
 
 /**
+ * @param {Parameters<typeof trustOf>[0]} archive
+ * @param {import("../core/api.js").Capture} capture
+ * @returns {import("./trust-sentences.js").Trust} what is known of what is shown for the capture
+ */
+export function captureTrust(archive, { verification = archive.verification, uncovered }) {
+    const trust = trustOf({ ...archive, verification });
+    return uncovered && trust.kind !== "bad" ? { ...trust, code: "uncovered", kind: "doubtful", text: message("trust.capture-mark") } : trust;
+}
+
+/**
  * @param {Parameters<typeof trustOf>[0] & {id?: string, kind?: string}} item
- * @param {{target?: import("../core/route-types.js").Target, page?: {url: string, timestamp: string}, isMember?: boolean,
+ * @param {{target?: import("../core/route-types.js").Target, page?: import("../core/api.js").Capture, isMember?: boolean,
  *   isInList?: boolean, text?: string}} [options]
- *   `target`: the archive, if `item` is a hit; `page`: the capture that is shown, for its evidence report; `isMember`: whether
+ *   `target`: the archive, if `item` is a hit; `page`: the capture that is shown, which the mark is about; `isMember`: whether
  *   it is shown together with other archives; `isInList`: leaves out what needs no attention and proves nothing about who made the file; `text`: instead of the usual one
  * @returns {HTMLElement|null} `null` for a collection, and for a file that isn't there
  */
 export function trustMark(item, { target = item.id ? item : undefined, page, isMember = false, isInList = false, text } = {}) {
     if (item.kind === "collection" || !item.verification) return null;
-    const trust = trustOf(item);
+    const trust = page ? captureTrust(item, page) : trustOf(item);
     if (isInList && !trust.kind) return null;
+    const shown = text ?? (isMember ? message("trust.document-mark", { result: trust.text }) : trust.text);
     const button = make("button", { type: "button", class: `trust ${trust.kind}`.trim(), "data-trust": trust.code },
-        drawing(glyphs[trust.kind]), make("span", { dir: "auto", text: text ?? trust.text }));
+        drawing(glyphs[trust.kind]), make("span", { dir: "auto", text: shown }));
     openOnDemand(button, async () => (await import("./trust-sentences.js"))
         .trustPopover(button, trust, { summary: item.verificationSummary, target, page, isMember }));
     // The button and its popover are one item of the row that they are in.

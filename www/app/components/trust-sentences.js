@@ -1,9 +1,10 @@
 /** What a mark of trust proves and what it doesn't, as sentences and in the mark's popover. */
 import "../messages/en/around.js";
-import { make } from "../core/dom.js";
+import { foreign, make } from "../core/dom.js";
 import { moment } from "../core/format.js";
-import { message } from "../core/i18n.js";
+import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
+import { exactURL } from "../core/text.js";
 import { popover } from "./popover.js";
 
 /**
@@ -18,15 +19,28 @@ export const trustSentences = ({ code, signer }) =>
     [message(`trust.proves.${code}`, { signer }), message(`trust.limits.${code}`, { signer })];
 
 /**
+ * @param {import("../core/api.js").Capture} [capture]
+ * @returns {(Node|string)[][]} what is said of this capture only
+ */
+export const captureSentences = ({ uncovered, contentArchive, recorded } = {}) => [
+    uncovered && [message("trust.capture-uncovered")],
+    contentArchive && [message("trust.capture-content", { archive: contentArchive })],
+    recorded?.url && messageParts("trust.capture-url", { url: make("span", { class: "url", dir: "ltr", text: exactURL(recorded.url) }) }),
+    recorded?.status && [message("trust.capture-status", { status: String(recorded.status) })],
+    recorded?.mime && messageParts("trust.capture-type", { type: foreign(recorded.mime, 100) }),
+].filter(Boolean);
+
+/**
  * Makes a mark open its popover.
  *
  * @param {HTMLButtonElement} button
  * @param {Trust} trust
  * @param {{summary?: import("../core/api.js").Summary, target?: import("../core/route-types.js").Target,
- *   page?: {url: string, timestamp: string}, isMember: boolean}} about as in `trustMark`
+ *   page?: import("../core/api.js").Capture, isMember: boolean}} about as in `trustMark`
  */
 export function trustPopover(button, trust, { summary, target, page, isMember }) {
     popover(button, () => [
+        ...captureSentences(page).map((parts) => make("p", {}, ...parts)),
         ...trustSentences(trust).map((text) => make("p", { text })),
         isMember && make("p", { text: message("trust.member") }),
         summary && make("p", { class: "quiet", text: message("trust.verified-at", { time: moment(summary.verifiedAt) }) }),

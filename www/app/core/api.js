@@ -10,7 +10,9 @@ export * from "./library-api.js";
 
 /**
  * @typedef {{url: string, request?: string, timestamp: string, capturedAt: string, status?: number, mime?: string,
- *   archive?: string}} Capture
+ *   archive?: string, verification?: Code, uncovered?: boolean, contentArchive?: string,
+ *   recorded?: {url?: string, status?: number, mime?: string}}} Capture `verification` and what follows: of a capture whose record was
+ *   read. `uncovered`: the signature doesn't cover it; `recorded`: what the record says, where the index says something else
  * @typedef {{captures: Capture[], total: number, position: number, closest?: Capture}} CaptureList `position`: the
  *   number of captures before the listed ones; `closest`: the capture that replay shows for the requested time
  * @typedef {{position: number, list: "pages"|"extraPages"|"detected", url: string, timestamp?: string, capturedAt?: string,
@@ -23,7 +25,7 @@ export * from "./library-api.js";
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, thumbnail?: string, picturedPage?: string, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: Code, verificationSummary?: Summary,
- *   verificationReport?: Report,
+ *   verificationReport?: Report, showsUncovered?: boolean,
  *   sources?: {title?: string, path?: string, sha256?: string, archive?: string}[],
  *   saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`: the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
  * @typedef {{checked: number, failed: number, without: number}} Tally
@@ -60,7 +62,7 @@ export * from "./library-api.js";
  *   repeatable?: boolean, errorCode?: string, createdAt?: string}} Job
  * @typedef {{kind: Job["kind"], waiting: number, running: number, paused: number, failed: number, done: number,
  *   bytesDone: number, bytesTotal: number}} KindSummary `done`: since there was last nothing to do
- * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
+ * @typedef {{title?: string, tags?: string[], notes?: string, showsUncovered?: boolean, members?: string[]}} Change
  * @typedef {{total: number, bytes: number, freeBytes?: number, tags: FacetCount[], sites: FacetCount[], years: FacetCount[],
  *   states: Record<string, number>,
  *   library: {archives: number, collections: number, bytes: number}}} Facets of the archives that a filter leaves

@@ -67,9 +67,9 @@ export const similarHint = (list) => (list?.similarTo ? message("viewer.similar-
  * @param {import("./api.js").Capture} capture
  * @returns {string} what a page doesn't show of its capture: an error of the site, or a request other than `GET`
  */
-export const captureNote = ({ status, request }) => [
+export const captureNote = ({ status, request, recorded }) => [
     request && message("viewer.form-answer"),
-    status >= 400 && message("viewer.site-answered", { status: String(status) }),
+    (recorded?.status ?? status) >= 400 && message("viewer.site-answered", { status: String(recorded?.status ?? status) }),
 ].filter(Boolean).join(" ");
 
 /**

@@ -35,12 +35,14 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
             archive.kind === "archive" && button("save", message("viewer.export"), onExport)),
         form, when);
 
-    /** The mark of the archive that has the capture. */
-    function markOf({ url, request, timestamp, archive: member }) {
+    /** The mark of the capture, in the archive that has it. */
+    function markOf(capture) {
+        const { url, request, archive: member } = capture;
         const isCollection = archive.kind === "collection";
         const holder = isCollection ? archive.members.find(({ id }) => id === member) : archive;
         // A new archive is verified soon, which the toolbar doesn't follow.
-        return holder && holder.verification !== "not-verified" && trustMark(holder, { page: { url: request ?? url, timestamp }, isMember: isCollection && archive.members.length > 1 });
+        return holder && (holder.verification !== "not-verified" || capture.uncovered)
+            && trustMark(holder, { page: { ...capture, url: request ?? url }, isMember: isCollection && archive.members.length > 1 });
     }
 
     // The text in the URL field, its URL, and the key of the capture times.

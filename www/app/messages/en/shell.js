@@ -27,6 +27,8 @@ addMessages({
     "shell.skip-to-content": "Skip to content",
     "shell.skip-to-list": "Skip to list",
     "site.local-files": "Local files",
+    "trust.capture-mark": "Not covered by the signature",
+    "trust.document-mark": "{result} (this document)",
     "trust.mark.changed": "Changed since it was checked",
     "trust.mark.damaged": "Damaged or changed",
     "trust.mark.hashes-agree": "Hashes agree",
