@@ -38,7 +38,7 @@ struct ReadArchive {
             return print("\(url) wasn't captured")
         }
         let content = try RecordContent(wacz.record(of: entry))
-        let body = ContentDecoder.decode(try content.openBody(), content.codings ?? [])
+        let body = ContentDecoder.decode(try content.openBody(), content.codings ?? [], content.record.allowance)
         let bytes = try body.readAll(limit: 16 << 20)
         let type = content.contentType ?? "unknown"
         let head = "\(entry.timestamp) \(content.head?.status ?? 0) \(type), \(bytes.count) bytes\n"

@@ -3,11 +3,13 @@ import WebArchive
 extension FuzzReader {
     /// The maximum number of bytes to decode from an input.
     private static let decodedMax: UInt64 = 1 << 20
+    /// That of a step with the smallest file.
+    private static var allowance: Allowance { Allowance(archiveSize: 0) }
 
     static func readGzip(_ bytes: [UInt8]) throws {
-        let whole = Decoded { GzipStream(PieceStream(bytes, piece: .max)) }
+        let whole = Decoded { GzipStream(PieceStream(bytes, piece: .max), allowance) }
         for piece in [1, 7, 4096] {
-            let inPieces = Decoded { GzipStream(PieceStream(bytes, piece: piece)) }
+            let inPieces = Decoded { GzipStream(PieceStream(bytes, piece: piece), allowance) }
             try require(inPieces.agrees(with: whole), "in pieces of \(piece) bytes, it inflates to different bytes")
         }
         for format in [Inflater.Format.rawDeflate, .gzip, .zlib] {
@@ -48,7 +50,7 @@ extension FuzzReader {
 
     static func readZstdFrames(_ bytes: [UInt8]) throws {
         let source = MemoryByteSource(bytes, name: "fuzz.warc.zst")
-        let frames = try ZstdFrames(source)
+        let frames = try ZstdFrames(source, allowance)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
         defer { buffer.deallocate() }
         var (produced, damagedFrom) = (0, UInt64(0))
@@ -81,7 +83,7 @@ extension FuzzReader {
             try require(rest.elementsEqual(body[offset...]), "the body read from byte \(offset) differs")
         }
         guard let head = content.head, let codings = ContentCoding.applied(in: head.fields) else { return }
-        _ = try ContentDecoder.decode(content.openBody(), codings).readAll(limit: decodedMax)
+        _ = try ContentDecoder.decode(content.openBody(), codings, content.record.allowance).readAll(limit: decodedMax)
     }
 
     static func readHTTPHead(_ bytes: [UInt8]) throws {
@@ -150,11 +152,11 @@ extension FuzzReader {
         // Two bits for each coding, and two for their number.
         let codings = (0...Int(first & 3)).map { all[Int(first >> (2 + 2 * ($0 % 3))) & 3] }
         let input = Array(bytes.dropFirst())
-        let whole = Decoded { ContentDecoder.decode(PieceStream(input, piece: .max), codings) }
-        let inSteps = Decoded(step: 3) { ContentDecoder.decode(PieceStream(input, piece: .max), codings) }
+        let whole = Decoded { ContentDecoder.decode(PieceStream(input, piece: .max), codings, allowance) }
+        let inSteps = Decoded(step: 3) { ContentDecoder.decode(PieceStream(input, piece: .max), codings, allowance) }
         try require(inSteps.agrees(with: whole), "read 3 bytes at a time, it differs")
         guard codings.count == 1 else { return }
-        let inPieces = Decoded { ContentDecoder.decode(PieceStream(input, piece: 5), codings) }
+        let inPieces = Decoded { ContentDecoder.decode(PieceStream(input, piece: 5), codings, allowance) }
         // A body that can't be decoded from the start stays unchanged. How much of it is tried depends on the pieces.
         let isUnchanged = whole.error == nil && whole.bytes == input && inPieces.error != nil
         try require(isUnchanged || inPieces.agrees(with: whole), "in pieces of 5 bytes, it decodes to different bytes")

@@ -45,7 +45,7 @@ package struct ArchiveStore: Sendable {
     package var jobs: Jobs { Jobs(store: self) }
     package var collections: Collections { Collections(store: self) }
     package var ports: Ports { Ports(store: self) }
-    package var resolver: Resolver { Resolver(store: self) }
+    package var resolver: Resolver { Resolver(store: self, allowances: Allowances()) }
     package var searcher: Searcher { Searcher(store: self) }
     package var verifications: Verifications { Verifications(store: self) }
     var committer: Committer { Committer(store: self) }

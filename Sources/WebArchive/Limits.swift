@@ -91,8 +91,6 @@ public struct Limits: Sendable, Hashable {
     public var deflatedBytesBeforeRecordMax: UInt64 = 4 << 30
     /// The number of these bytes that is allowed with any ratio; beyond, `inflationRatioMax` holds.
     public var deflatedBytesAlwaysAllowed: UInt64 = 64 << 20
-    /// The decompressed size of a WARC file that verification allows with any ratio; beyond, `inflationRatioMax` holds.
-    public var recordBytesAlwaysAllowed: UInt64 = 1 << 30
     /// The maximum size of a WARC record's header.
     public var warcHeaderBytesMax = 256 << 10
     /// The maximum size of an HTTP message's head, as in Chromium. Firefox accepts 384 KiB and curl 300 KiB.
@@ -104,8 +102,8 @@ public struct Limits: Sendable, Hashable {
     public var headLinesMax = 2000
     /// The maximum size of the first line of an HTTP message: twice that of a URL, whose characters may be escaped.
     public var startLineBytesMax = 32 << 10
-    /// The size of HTTP heads, request bodies and documents that are parsed in a WARC file of any size.
-    public var parsedBytesAlwaysAllowed: UInt64 = 64 << 20
+    /// The size of HTTP heads, request bodies and documents that one step may parse in an archive of any size; see `Allowance`.
+    public var parsedBytesAlwaysAllowed: UInt64 = 32 << 20
     /// The decompressed size of a document up to which its title and text are read when it's imported.
     public var importedTextBytesMax: UInt64 = 16 << 20
     /// The size of a decompressed WARC file to convert that is allowed with any ratio.
@@ -142,16 +140,6 @@ public struct Limits: Sendable, Hashable {
         min(
             deflatedBytesBeforeRecordMax,
             max(inflatedBytesMax(compressed: compressed), deflatedBytesAlwaysAllowed))
-    }
-
-    /// Returns the decompressed size that is allowed for a WARC file.
-    func recordBytesMax(compressed: UInt64) -> UInt64 {
-        max(inflatedBytesMax(compressed: compressed), recordBytesAlwaysAllowed)
-    }
-
-    /// Returns the number of bytes of HTTP heads, request bodies and documents to parse in a WARC file.
-    func parsedBytesMax(compressed: UInt64) -> UInt64 {
-        max(inflatedBytesMax(compressed: compressed), parsedBytesAlwaysAllowed)
     }
 
     /// Returns the decompressed size that is allowed for a WARC file that is converted, which takes space on the disk.

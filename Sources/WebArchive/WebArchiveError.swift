@@ -20,6 +20,8 @@ public struct WebArchiveError: Error, Sendable, Hashable, CustomStringConvertibl
         case duplicateName = "duplicate-name"
         /// A size or a count exceeds its limit. See `Limits`.
         case tooLarge = "too-large"
+        /// A step has used up what it may cost. See `Allowance`.
+        case tooCostly = "too-costly"
         /// The archive contains no WARC file.
         case noArchiveData = "no-archive-data"
         /// A text that should be JSON isn't.

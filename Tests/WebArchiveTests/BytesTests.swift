@@ -109,7 +109,9 @@ struct InflaterTests {
     /// Python's zlib returns all 4,000 bytes for the same input.
     @Test(arguments: [1, 3, 5000])
     func truncatedMemberReturnsAllItsBytes(_ step: Int) throws {
-        let stream = GzipStream(SourceStream(MemoryByteSource(Array(Deflater.gzip(text).dropLast(8)), name: "x")))
+        let stream = GzipStream(
+            SourceStream(MemoryByteSource(Array(Deflater.gzip(text).dropLast(8)), name: "x")), Allowance(archiveSize: 0)
+        )
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
         defer { buffer.deallocate() }
         var out: [UInt8] = []
@@ -122,13 +124,13 @@ struct InflaterTests {
 
     @Test func readsConsecutiveGzipMembers() throws {
         let bytes = Deflater.gzip(Array("one\n".utf8)) + Deflater.gzip(Array("two\n".utf8)) + [0, 0, 0, 0]
-        let stream = GzipStream(SourceStream(MemoryByteSource(bytes, name: "x")))
+        let stream = GzipStream(SourceStream(MemoryByteSource(bytes, name: "x")), Allowance(archiveSize: 0))
         #expect(try stream.readAll(limit: 100) == Array("one\ntwo\n".utf8))
     }
 
     @Test func junkAfterAGzipMemberIsDamage() {
         let bytes = Deflater.gzip(Array("one\n".utf8)) + Array("junk".utf8)
-        let stream = GzipStream(SourceStream(MemoryByteSource(bytes, name: "x")))
+        let stream = GzipStream(SourceStream(MemoryByteSource(bytes, name: "x")), Allowance(archiveSize: 0))
         #expect(code { _ = try stream.readAll(limit: 100) } == .badGzip)
     }
 

@@ -8,7 +8,7 @@ private func source(_ text: String) -> MemoryByteSource { MemoryByteSource(Array
 
 /// Returns the keys of the first lines from `target` on.
 private func keys(_ index: CDXJIndex, from target: String, count: Int = 3) throws(WebArchiveError) -> [String] {
-    let cursor = try index.cursor(from: Array(target.utf8))
+    let cursor = try index.cursor(from: Array(target.utf8), nil)
     var keys: [String] = []
     while keys.count < count, let line = try cursor.peek() {
         keys.append(String(decoding: line.urlKey, as: UTF8.self))

@@ -42,7 +42,7 @@ struct ContentDecoderTests {
 
     private static func decoded(_ bytes: [UInt8], _ codings: [ContentCoding], step: Int = 7) throws -> [UInt8] {
         let stream = ContentDecoder.decode(
-            SourceStream(MemoryByteSource(bytes, name: "body")), codings)
+            SourceStream(MemoryByteSource(bytes, name: "body")), codings, Allowance(archiveSize: 0))
         var all: [UInt8] = []
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
         defer { buffer.deallocate() }
@@ -78,7 +78,7 @@ struct ContentDecoderTests {
         ["ok", "0", "5", "3.14", "7 results", ";f()", "=", "{}", "<p>", "Grüße", "\u{1F980}", "a{color:red}", "\n"])
     func shortTextStaysUnchanged(_ coding: ContentCoding, _ text: String) throws {
         #expect(String(decoding: try Self.decoded(Array(text.utf8), [coding]), as: UTF8.self) == text)
-        #expect(ContentCoding.confirmed([coding], by: Array(text.utf8)).isEmpty)
+        #expect(ContentCoding.confirmed([coding], by: Array(text.utf8), Allowance(archiveSize: 0)).isEmpty)
     }
 
     /// The codings of a body, and those that a message names.
@@ -93,15 +93,17 @@ struct ContentDecoderTests {
         for text in [Self.text, Self.text + long] {
             let bytes = own.reduce(Array(text.utf8)) { $1 == .gzip ? Deflater.gzip($0) : Deflater.raw($0) }
             let start = Array(bytes.prefix(ContentCoding.startBytes))
-            #expect(ContentCoding.confirmed(named, by: start) == expected)
+            #expect(ContentCoding.confirmed(named, by: start, Allowance(archiveSize: 0)) == expected)
         }
     }
 
     @Test(arguments: cases) func codingOfOtherProgramsIsConfirmed(_ c: Case) {
-        #expect(ContentCoding.confirmed([c.coding], by: c.bytes) == [c.coding])
+        #expect(ContentCoding.confirmed([c.coding], by: c.bytes, Allowance(archiveSize: 0)) == [c.coding])
         for count in 5..<c.bytes.count {
             #expect(
-                ContentCoding.confirmed([c.coding], by: Array(c.bytes.prefix(count))) == [c.coding], "\(count) bytes")
+                ContentCoding.confirmed([c.coding], by: Array(c.bytes.prefix(count)), Allowance(archiveSize: 0)) == [
+                    c.coding
+                ], "\(count) bytes")
         }
     }
 

@@ -97,7 +97,7 @@ struct RandomArchiveTests {
         var captures = 0
         for (name, records) in written {
             let entry = try #require(wacz.warcEntry(named: name))
-            let scanner = try WARCReader(entry: entry, of: wacz.directory).makeScanner()
+            let scanner = try WARCReader(entry: entry, of: wacz.directory, Allowance(archiveSize: 0)).makeScanner()
             for item in records {
                 let found = try #require(try scanner.next()).record
                 let block = try found.openBlock().readAll(limit: 1 << 20)

@@ -16,7 +16,8 @@ private func reopened(_ wacz: WACZFile, _ folder: String) throws -> WACZFile {
 }
 
 private func lines(_ folder: String) throws -> [String] {
-    let stream = GzipStream(SourceStream(try FileByteSource(path: "\(folder)/sorted.cdx.gz")))
+    let stream = GzipStream(
+        SourceStream(try FileByteSource(path: "\(folder)/sorted.cdx.gz")), Allowance(archiveSize: 0))
     return String(decoding: try stream.readAll(limit: 1 << 30), as: UTF8.self).split(separator: "\n").map(String.init)
 }
 

@@ -47,7 +47,7 @@ struct ZstdFramesTests {
 
     /// What can be read of a file, and the offsets of its damaged frames.
     private static func read(_ file: [UInt8], step: Int = 64 << 10) throws -> (content: [UInt8], damage: [UInt64?]) {
-        let frames = try ZstdFrames(MemoryByteSource(file, name: "a.warc.zst"))
+        let frames = try ZstdFrames(MemoryByteSource(file, name: "a.warc.zst"), Allowance(archiveSize: 0))
         var (content, damage): ([UInt8], [UInt64?]) = ([], [])
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
         defer { buffer.deallocate() }
@@ -132,7 +132,7 @@ struct ZstdFramesTests {
         let wacz = try WACZFile.open(FileByteSource(path: path))
         let entry = try #require(wacz.warcEntry(named: "a.warc.gz"))
         let stored = MemoryByteSource(try wacz.directory.contents(of: entry, limit: 1 << 20), name: "a")
-        #expect(try GzipStream(SourceStream(stored)).readAll(limit: 1 << 20) == Self.whole)
+        #expect(try GzipStream(SourceStream(stored), Allowance(archiveSize: 0)).readAll(limit: 1 << 20) == Self.whole)
     }
 
     @Test func onlyWARCFilesAreRecognized() throws {

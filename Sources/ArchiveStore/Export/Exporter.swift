@@ -52,13 +52,17 @@ package struct Exporter {
     }
 
     let store: ArchiveStore
+    /// Finds what is exported, at the cost of one step for each archive.
+    let resolver: Resolver
     /// Called regularly with the bytes read and their total; throws to stop.
     let progress: (_ done: UInt64, _ total: UInt64) throws -> Void
 
     package init(
-        _ store: ArchiveStore, progress: @escaping (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+        _ store: ArchiveStore, allowances: Allowances = Allowances(),
+        progress: @escaping (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
     ) {
         (self.store, self.progress) = (store, progress)
+        resolver = Resolver(store: store, allowances: allowances)
     }
 
     /// Copies an archive's file as it is.

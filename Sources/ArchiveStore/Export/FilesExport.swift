@@ -33,6 +33,8 @@ extension Exporter {
         package var size: UInt64 = 0
         /// The number of captures that can't be read.
         package var failed = 0
+        /// Why the last of them can't be read.
+        package var problem: String?
     }
 
     /// Writes the newest successful capture of each URL to a file, decoded, in folders by host, with the time of the
@@ -114,13 +116,15 @@ extension Exporter {
                 files.count += 1
             } catch let error as WebArchiveError where ![.io, .noSpace, .cancelled].contains(error.code) {
                 files.failed += 1
+                files.problem = error.problem
             } catch let error as StoreError where error.code == .payloadMissing {
                 files.failed += 1
+                files.problem = error.what
             }
         }
         let urls = selection.urls.map(Set.init)
         for filter in selection.filters {
-            try store.resolver.forEachURL(filter, in: .archive(archive)) { item in
+            try resolver.forEachURL(filter, in: .archive(archive)) { item in
                 let entry = item.entry
                 guard (entry.method ?? "GET") == "GET", entry.url.hasPrefix("http"), urls?.contains(entry.url) ?? true,
                     entry.isRevisit || entry.status == 200
@@ -138,7 +142,7 @@ extension Exporter {
         of entry: CDXJEntry, _ archive: Archive, _ types: Set<MediaClass>?, _ names: inout FileNames
     ) throws -> File? {
         let request = ArchiveStore.CaptureRequest(url: entry.url, time: entry.captureTime)
-        guard let capture = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false),
+        guard let capture = try resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false),
             // The index entry of a revisit has neither status nor type.
             (capture.status ?? 200) == 200, types?.contains(MediaClass(mime: capture.mime)) ?? true
         else { return nil }

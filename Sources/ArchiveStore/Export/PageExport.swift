@@ -7,7 +7,8 @@ extension Exporter {
     /// - Throws: `StoreError` `notFound` if the page wasn't captured.
     package func page(_ request: ArchiveStore.CaptureRequest, of archive: Archive) throws -> PageExport {
         try StoreError.refusingDamage {
-            var needs = PageNeeds(store, archive, request.time) { [progress] count in try progress(UInt64(count), 0) }
+            var needs = PageNeeds(resolver, archive, request.time) { [progress] count in try progress(UInt64(count), 0)
+            }
             guard let page = try needs.collect(request.url) else {
                 throw StoreError(
                     .notFound, "\(request.url) isn't in \"\(archive.title)\"",
@@ -25,7 +26,7 @@ extension Exporter {
             guard listed.url == page.url, listed.title?.isEmpty == false else { return false }
             let request = ArchiveStore.CaptureRequest(
                 url: listed.url, time: listed.timestamp.flatMap { CaptureTimestamp(digits: $0) })
-            return try store.resolver.closestCapture(request, in: [archive])?.entry == page
+            return try resolver.closestCapture(request, in: [archive])?.entry == page
         }?.title
     }
 }
@@ -75,6 +76,7 @@ private struct PageNeeds {
     private(set) var text: String?
 
     private let store: ArchiveStore
+    private let resolver: Resolver
     private let archive: Archive
     private var time: CaptureTimestamp?
     private var limit: ExportLimit
@@ -95,15 +97,12 @@ private struct PageNeeds {
     private static let capturesMax = 20_000
     private static let documentBytesMax = 16 << 20
     private static let noteBytesMax = 4 << 20
-    /// The number of decoded bytes of documents that may still be searched for URLs. Real documents compress 3 to 20 times.
-    private var searchedBytesLeft: UInt64
 
     init(
-        _ store: ArchiveStore, _ archive: Archive, _ time: CaptureTimestamp?, progress: @escaping (Int) throws -> Void
+        _ resolver: Resolver, _ archive: Archive, _ time: CaptureTimestamp?, progress: @escaping (Int) throws -> Void
     ) {
-        (self.store, self.archive, self.time, self.progress) = (store, archive, time, progress)
-        limit = ExportLimit(archive)
-        searchedBytesLeft = archive.size.multipliedSaturated(by: 100).addingSaturated(64 << 20)
+        (self.resolver, self.archive, self.time, self.progress) = (resolver, archive, time, progress)
+        (store, limit) = (resolver.store, ExportLimit(archive))
     }
 
     /// Collects the captures of a page.
@@ -145,7 +144,7 @@ private struct PageNeeds {
 
     private func open(_ step: RedirectChain.Step, isCertain: Bool) throws -> OpenCapture? {
         do {
-            return try store.resolver.openCapture(
+            return try resolver.openCapture(
                 step.request, in: [archive], allowsFuzzyMatch: isCertain, skipsRedirects: step.skipsRedirects)
         } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
             return nil
@@ -164,7 +163,7 @@ private struct PageNeeds {
         }
         let request = ArchiveStore.CaptureRequest(url: payload.url, time: CaptureTimestamp(digits: payload.timestamp))
         let lookup = CaptureLookup(request)
-        let found = try store.openArchives.lookups(other).closestCapture(lookup) {
+        let found = try store.openArchives.lookups(other, resolver.allowances).closestCapture(lookup) {
             !$0.isRevisit && $0.timestamp == payload.timestamp
         }
         if let found { try keep(found, of: other) }
@@ -172,7 +171,7 @@ private struct PageNeeds {
 
     private mutating func keep(_ entry: CDXJEntry, of archive: Archive) throws {
         guard known.insert("\(archive.key) \(entry.filename) \(entry.offset)").inserted else { return }
-        captures.append(CopiedCapture(entry, of: try store.openArchives.lookups(archive).wacz))
+        captures.append(CopiedCapture(entry, of: try store.openArchives.lookups(archive, resolver.allowances).wacz))
         referrers.insert(String(entry.url.prefix { $0 != "#" }))
     }
 
@@ -190,9 +189,9 @@ private struct PageNeeds {
     private mutating func read(_ document: Document) throws {
         guard let capture = try open(.init(request: document.request, skipsRedirects: true), isCertain: false),
             let bytes = try? capture.body.open(decoded: true).read(
-                upTo: Int(clamping: min(UInt64(Self.documentBytesMax), searchedBytesLeft)))
+                upTo: Self.documentBytesMax)
         else { return }
-        searchedBytesLeft -= UInt64(bytes.count)
+        resolver.allowances[archive].charge(parsed: UInt64(bytes.count))
         var links = ResourceLinks()
         switch MediaClass(mime: capture.mime) {
         case .style: links.readCSS(bytes)
@@ -249,7 +248,7 @@ private struct PageNeeds {
 
     /// Adds captures whose request names the page, or what it loads, as its referrer. They're stored soon after the page.
     private mutating func addReferred(from entry: CDXJEntry) throws {
-        let indexed = try store.openArchives.lookups(archive)
+        let indexed = try store.openArchives.lookups(archive, resolver.allowances)
         let page = entry.url
         let referred = try indexed.wacz.urlsReferred(after: entry, limits: .init()) { referrer, isDocument in
             !isDocument && (referrer == page || referrers.contains(referrer))

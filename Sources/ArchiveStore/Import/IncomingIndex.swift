@@ -59,7 +59,8 @@ final class IncomingIndex {
         try layout.checkSpace(for: entry.uncompressedSize, what: "a copy of \(entry.name)")
         let target = try Descriptor(path: stem + DerivedFile.idx.suffix, flags: O_WRONLY | O_CREAT | O_EXCL)
         do {
-            try wacz.directory.stream(of: entry).forEachChunk {
+            let allowance = Allowance(archiveSize: entry.compressedSize)
+            try wacz.directory.stream(of: entry, allowance).forEachChunk {
                 try target.append($0)
                 return true
             }

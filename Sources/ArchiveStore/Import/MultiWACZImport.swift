@@ -89,7 +89,8 @@ struct MultiWACZImport {
             return incoming
         }
         try StoreError.refusingDamage {
-            try package.directory.stream(of: member).forEachChunk(chunkBytesMax: 1 << 20) {
+            let allowance = Allowance(archiveSize: member.compressedSize)
+            try package.directory.stream(of: member, allowance).forEachChunk(chunkBytesMax: 1 << 20) {
                 try incoming.write($0)
                 try importer.progress(.copying(done: incoming.size, total: total))
                 return true

@@ -60,7 +60,7 @@ package final class CaptureBodyReader: Sendable {
     ) throws(WebArchiveError) {
         // With codings, every byte before the offset has to be decoded.
         let start = codings.isEmpty && !content.record.isCompressed && content.bodyLength != nil ? offset : 0
-        let stream = ContentDecoder.decode(try content.openBody(from: start), codings)
+        let stream = ContentDecoder.decode(try content.openBody(from: start), codings, content.record.allowance)
         state = Mutex(State(stream: stream, remaining: offset - start))
     }
 

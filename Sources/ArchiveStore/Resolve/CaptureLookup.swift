@@ -79,7 +79,7 @@ extension Resolver {
         // An open file stays readable after it was deleted.
         if amongSeveral, archive.availability(in: layout) != .available { openArchives.forget(key: archive.key) }
         do {
-            return try openArchives.lookups(archive)
+            return try openArchives.lookups(archive, allowances)
         } catch  where archive.availability(in: layout) != .available {
             return nil
         }
@@ -90,7 +90,7 @@ extension Resolver {
         guard let first = archives.bestCopiesFirst(in: layout).first,
             !archives.contains(where: { $0.availability(in: layout) == .available })
         else { return }
-        _ = try openArchives.lookups(first)
+        _ = try openArchives.lookups(first, allowances)
     }
 
     /// A capture, and the archive that has it.

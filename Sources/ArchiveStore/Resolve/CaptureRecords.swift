@@ -79,7 +79,7 @@ extension Resolver {
     ) throws -> [CaptureRecord] {
         let check = CancellationCheck(isWanted)
         return try StoreError.refusingDamage {
-            let index = try openArchives.lookups(archive)
+            let index = try openArchives.lookups(archive, allowances)
             let entries = try index.wacz.captures(ofURL: url)
             return try entries.filter { $0.url == url && $0.timestamp == timestamp }.prefix(Self.recordsMax).map {
                 var record = try record(of: $0, in: index, hashes: wanted.hashes, check)

@@ -155,7 +155,9 @@ extension Resolver {
             try catalog.endSites(key: archive.key)
         }
         let current = try catalog.archive(key: archive.key) ?? archive
-        try store.filters.make(for: current, CancellationCheck(isWanted)) { try openArchives.wacz(of: current) }
+        try store.filters.make(for: current, CancellationCheck(isWanted)) {
+            try openArchives.wacz(of: current, allowances)
+        }
         do {
             try store.thumbnails.note(of: current, CancellationCheck(isWanted))
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {

@@ -40,7 +40,7 @@ struct LibrarySearch {
         while searched < Explainer.archivesMax, let (archive, _) = try nearest.next() {
             guard archive.availability(in: resolver.layout) == .available else { continue }
             do {
-                let index = try resolver.openArchives.lookups(archive)
+                let index = try resolver.openArchives.lookups(archive, resolver.allowances)
                 let entry = try index.closestCapture(lookup) { !$0.isErrorPage }
                 searched += 1
                 if let entry { found.append((index, entry)) }

@@ -141,7 +141,7 @@ package final class OpenArchives: Sendable {
             state.withLock { $0.files[request] = nil }
             file = try OpenArchiveFile(
                 archive: archive, file: archive.openFile(in: layout),
-                tail: request.isForReplay ? wacz(of: archive).simplifiedDirectory() : nil)
+                tail: request.isForReplay ? shared(archive).wacz.simplifiedDirectory() : nil)
         }
         state.withLock { state in
             state.files[request] = CachedFile(file: file, checkedAt: .now)
@@ -153,13 +153,22 @@ package final class OpenArchives: Sendable {
     }
 
     /// Returns the opened package of an archive.
-    package func wacz(of archive: Archive) throws -> WACZFile { try lookups(archive).wacz }
+    package func wacz(of archive: Archive, _ allowances: Allowances) throws -> WACZFile {
+        try lookups(archive, allowances).wacz
+    }
 
     /// Returns the opened package of an archive, with its indexes.
     ///
+    /// - Parameter allowances: Those of the step, charged with what reading the archive costs.
     /// - Throws: `WebArchiveError` from `WACZFile.open`; `StoreError` `unavailable` or `changed` for a linked file,
     ///   `notFound` for an archive that is being removed.
-    package func lookups(_ archive: Archive) throws -> IndexedArchive {
+    package func lookups(_ archive: Archive, _ allowances: Allowances) throws -> IndexedArchive {
+        var indexed = try shared(archive)
+        indexed.wacz = indexed.wacz.charging(allowances[archive])
+        return indexed
+    }
+
+    private func shared(_ archive: Archive) throws -> IndexedArchive {
         if archive.storage.isLinked {
             do {
                 try archive.checkAvailability(in: layout)
@@ -239,7 +248,7 @@ package final class OpenArchives: Sendable {
     package func querySource(_ archive: Archive, isOneOfSeveral: Bool) -> CDXQuerySource {
         CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
             do {
-                return try self.lookups(archive).wacz
+                return try self.shared(archive).wacz
             } catch {
                 if isOneOfSeveral, archive.availability(in: self.layout) != .available { return nil }
                 if let error = error as? WebArchiveError { throw error }

@@ -151,7 +151,7 @@ extension Resolver {
         let end = ContinuousClock.now + .seconds(2)
         let check = CancellationCheck { ContinuousClock.now < end }
         let search = PayloadSearch(self, check)
-        let index = try openArchives.lookups(archive)
+        let index = try openArchives.lookups(archive, allowances)
         var holders: [PayloadHolder] = []
         for one in missing.prefix(Self.missingMax) where ContinuousClock.now < end {
             let request = ArchiveStore.CaptureRequest(url: one.url, time: CaptureTimestamp(digits: one.timestamp))

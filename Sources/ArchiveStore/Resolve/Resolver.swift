@@ -1,8 +1,10 @@
 import WebArchive
 
-/// Finds archives by id or name, and captures by URL and time.
+/// Finds archives by id or name, and captures by URL and time, at the cost of one step.
 package struct Resolver: Sendable {
     let store: ArchiveStore
+    /// What the lookups of the step, and reading what they find, may cost.
+    let allowances: Allowances
 
     var layout: StoreLayout { store.layout }
     var catalog: Catalog { store.catalog }
@@ -83,7 +85,7 @@ package struct Resolver: Sendable {
         var findings = findings
         var sources: [ArchiveSource] = []
         do {
-            let wacz = try opened ?? StoreError.refusingDamage { try openArchives.lookups(archive).wacz }
+            let wacz = try opened ?? StoreError.refusingDamage { try openArchives.wacz(of: archive, allowances) }
             findings += try missingRequirements(of: archive, wacz)
             sources = try self.sources(of: wacz)
         } catch let error as StoreError

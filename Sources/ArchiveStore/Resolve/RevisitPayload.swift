@@ -13,7 +13,7 @@ extension Resolver {
                 .compactMap { try opened($0, amongSeveral: true) }
         } required: { index in
             try requiredArchives(of: index).filter { $0.availability(in: layout) == .available }
-                .map { try openArchives.lookups($0) }
+                .map { try openArchives.lookups($0, allowances) }
         }
     }
 

@@ -61,7 +61,7 @@ package struct Thumbnails: Sendable {
     ///
     /// - Throws: `StoreError` if the archive's file is unavailable.
     package func thumbnail(of archive: Archive) throws -> Thumbnail? {
-        let indexed = try store.openArchives.lookups(archive)
+        let indexed = try store.openArchives.lookups(archive, Allowances())
         guard let known = try store.catalog.thumbnail(key: archive.key) else {
             return try stored(in: indexed, CancellationCheck())?.thumbnail
         }
@@ -73,7 +73,7 @@ package struct Thumbnails: Sendable {
 
     /// Finds an archive's picture, and saves in the catalog where it is.
     func note(of archive: Archive, _ check: CancellationCheck) throws {
-        let indexed = try store.openArchives.lookups(archive)
+        let indexed = try store.openArchives.lookups(archive, Allowances())
         let found = try stored(in: indexed, check) ?? imageOfMainPage(in: indexed, check)
         try store.catalog.setThumbnail(found.map { Place($0.entry).text } ?? "", key: archive.key)
     }

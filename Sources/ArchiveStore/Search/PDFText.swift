@@ -28,13 +28,11 @@ struct PDFText {
     /// Reads the text of a document.
     ///
     /// - Parameters:
-    ///   - step: Called with the number of bytes that were read.
     ///   - spent: Called with the seconds of processor time that the program took.
-    /// - Throws: What `step` throws; the errors of reading the document; `tooLarge`; `TextLimitReached`; `StoreError` if
+    /// - Throws: The errors of reading the document; `tooLarge`; `TextLimitReached`; `StoreError` if
     ///   there is no space for a copy of the document.
     func read(
-        _ document: DocumentText, _ text: inout PageTextParts, limits: Limits, step: (Int) throws -> Void,
-        spent: (Double) -> Void
+        _ document: DocumentText, _ text: inout PageTextParts, limits: Limits, spent: (Double) -> Void
     ) throws {
         guard obstacle == nil, var program else {
             text.content.missing = obstacle
@@ -52,7 +50,6 @@ struct PDFText {
                         file: "a PDF")
                 }
                 try file.append(piece)
-                try step(piece.count)
             }
             let end = try program.run(["-q", "-enc", "UTF-8", file.path, "-"], input: file.path, spent: spent) {
                 try text.add($0)

@@ -29,6 +29,17 @@ package enum MissingText: String, Sendable, Hashable, Codable, CaseIterable {
     case rest
 }
 
+extension MissingText {
+    /// The reason for an error while a record is read.
+    fileprivate init(_ error: WebArchiveError) {
+        switch error.code {
+        case .tooLarge: self = .tooLarge
+        case .tooCostly: self = .archiveLimit
+        default: self = .unreadable
+        }
+    }
+}
+
 /// A page, as its archive lists it or as it was detected.
 struct SourcePage {
     let position: Int
@@ -93,8 +104,6 @@ struct RecordPlace: Hashable {
 struct PageTextLimits {
     /// The maximum size of what is added to the index, in bytes of words and compressed texts.
     var indexed: UInt64
-    /// The maximum number of decoded bytes to read from records.
-    var read: UInt64
     /// The maximum memory for reading a PDF, in bytes.
     var pdfMemory: UInt64
     /// The size of what is added after which URLs and titles aren't added either.
@@ -103,7 +112,6 @@ struct PageTextLimits {
     /// - Parameter size: The size of the archive's file.
     init(archiveSize size: UInt64) {
         indexed = size.multipliedSaturated(by: 16).addingSaturated(16 << 20)
-        read = size.multipliedSaturated(by: 100).addingSaturated(32 << 20)
         pdfMemory = size.multipliedSaturated(by: 32).addingSaturated(64 << 20)
     }
 
@@ -111,8 +119,6 @@ struct PageTextLimits {
     static let pageBytesMax = 64 << 20
     /// What opening a record counts as, in bytes read.
     static let recordBytes: UInt64 = 8 << 10
-    /// How many bytes that are decompressed to reach a record count as one byte read.
-    static let skippedBytesPerByte: UInt64 = 16
     /// What a line of HTML text counts as besides its bytes, in bytes read.
     static let lineBytes: UInt64 = 32
     /// What a second of processor time for a PDF counts as, in bytes read. Real PDFs take less than a second per MB.
@@ -131,26 +137,26 @@ final class PageTextReader {
     let store: ArchiveStore
     let archive: Archive
     private let limits: PageTextLimits
+    private let resolver: Resolver
+    private let allowance: Allowance
     /// Whether the archive has records of extracted text, `urn:text:URL`, as Browsertrix writes them.
     private let hasTextRecords: Bool
-    /// The number of decoded bytes that were read.
-    private var bytesRead: UInt64 = 0
     private let repeatedLines = RepeatedLines()
 
-    init(store: ArchiveStore, archive: Archive, limits: PageTextLimits) throws {
+    /// - Parameter allowances: Charged with what is read, beside what it takes to decompress it.
+    init(store: ArchiveStore, archive: Archive, limits: PageTextLimits, _ allowances: Allowances) throws {
         (self.store, self.archive, self.limits) = (store, archive, limits)
-        let indexed = try store.openArchives.lookups(archive)
+        (resolver, allowance) = (Resolver(store: store, allowances: allowances), allowances[archive])
+        let indexed = try store.openArchives.lookups(archive, allowances)
         let query = CaptureQuery(url: Self.textPrefix, matchType: .prefix)
         hasTextRecords = try indexed.wacz.captures(matching: query).next() != nil
     }
 
     /// Whether no more records are read.
-    var isAtLimit: Bool { bytesRead >= limits.read }
+    var isAtLimit: Bool { allowance.isUsedUp }
 
     /// Counts the opening of a record.
-    func countRecord(_ record: WARCRecord? = nil) {
-        bytesRead += PageTextLimits.recordBytes + (record?.bytesSkipped ?? 0) / PageTextLimits.skippedBytesPerByte
-    }
+    func countRecord() { allowance.charge(parsed: PageTextLimits.recordBytes) }
 
     /// Reads the text of a page. Errors in the archive are the reason why there is none.
     ///
@@ -182,7 +188,7 @@ final class PageTextReader {
         } catch is TextLimitReached {
             return ended(because: .archiveLimit)
         } catch let error as WebArchiveError where error.code != .io {
-            return ended(because: error.code == .tooLarge ? .tooLarge : .unreadable)
+            return ended(because: MissingText(error))
         } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
             return ended(because: .unreadable)
         }
@@ -215,8 +221,10 @@ final class PageTextReader {
             offset: capture.body.content.record.offset, type: mime)
         text.content.record = place
         guard !known(place) else { return }
-        let before = bytesRead
-        defer { if bytesRead - before < PageTextLimits.largeRecordBytes { text.content.record = nil } }
+        let before = allowance.parsedBytesLeft
+        defer {
+            if before - allowance.parsedBytesLeft < PageTextLimits.largeRecordBytes { text.content.record = nil }
+        }
         if DocumentText.htmlTypes.contains(mime) {
             try readHTML(of: capture, &text)
         } else if mime == "application/pdf" {
@@ -237,40 +245,35 @@ final class PageTextReader {
         let collected = Collected()
         try document.readHTML {
             collected.lines.append(($0, $1))
-        } step: { bytes, language in
+        } step: { _, language in
             let lines = collected.take()
             try text.add(lines, language)
-            try step(UInt64(bytes) + UInt64(lines.count) * PageTextLimits.lineBytes)
+            allowance.charge(parsed: UInt64(lines.count) * PageTextLimits.lineBytes)
         }
         try text.add(collected.take(), document.language)
         try text.finish()
     }
 
     private func readPlainText(of capture: OpenCapture, _ text: inout PageTextParts) throws {
-        try capture.document.readPlainText { piece in
-            try text.add(piece)
-            try step(UInt64(piece.count))
-        }
+        try capture.document.readPlainText { try text.add($0) }
         try text.finish()
     }
 
     private func readPDF(of capture: OpenCapture, _ text: inout PageTextParts) throws {
-        let secondsLeft = (limits.read - bytesRead) / PageTextLimits.bytesPerPDFSecond + 1
+        let secondsLeft = allowance.parsedBytesLeft / PageTextLimits.bytesPerPDFSecond + 1
         let limits = PDFText.Limits(
             documentBytes: limits.indexed, processorSeconds: UInt32(clamping: secondsLeft), memory: limits.pdfMemory)
         try PDFText(store).read(capture.document, &text, limits: limits) {
-            try step(UInt64($0))
-        } spent: {
-            bytesRead += UInt64($0 * Double(PageTextLimits.bytesPerPDFSecond))
+            allowance.charge(parsed: UInt64($0 * Double(PageTextLimits.bytesPerPDFSecond)))
         }
     }
 
     private func capture(
         _ request: ArchiveStore.CaptureRequest, skipsRedirects: Bool = false
     ) throws -> OpenCapture? {
-        let capture = try store.resolver.openCapture(
+        let capture = try resolver.openCapture(
             request, in: [archive], allowsFuzzyMatch: false, skipsRedirects: skipsRedirects)
-        if let capture { countRecord(capture.body.content.record) }
+        if capture != nil { countRecord() }
         return capture
     }
 
@@ -286,10 +289,10 @@ final class PageTextReader {
     /// Returns the document that a page redirects to; `nil` if it doesn't redirect, or not to a document that was captured.
     func destination(of url: String, at timestamp: String) throws -> CDXJEntry? {
         let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: timestamp))
-        guard !isAtLimit, let entry = try store.resolver.closestCapture(request, in: [archive])?.entry,
-            entry.isRedirect
-        else { return nil }
         do {
+            guard !isAtLimit, let entry = try resolver.closestCapture(request, in: [archive])?.entry,
+                entry.isRedirect
+            else { return nil }
             let shown = try shownCapture(request)
             return shown.flatMap { DetectedPage.isDocument($0.entry) ? $0.entry : nil }
         } catch let error as WebArchiveError where error.code != .io {
@@ -297,12 +300,6 @@ final class PageTextReader {
         } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
             return nil
         }
-    }
-
-    /// Counts bytes that were read.
-    private func step(_ bytes: UInt64) throws {
-        bytesRead += bytes
-        if isAtLimit { throw TextLimitReached() }
     }
 
     private final class Collected {

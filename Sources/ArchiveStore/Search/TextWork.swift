@@ -5,6 +5,7 @@ final class TextWork {
     let store: ArchiveStore
     let archive: Archive
     private let limits: PageTextLimits
+    private let allowances: Allowances
     private let folding = WordFolding()
     private let spellings = KnownSpellings()
     /// What large records contain, so that they are read once for all pages that show them.
@@ -17,8 +18,10 @@ final class TextWork {
         case removed
     }
 
-    init(store: ArchiveStore, archive: Archive, limits: PageTextLimits? = nil) {
-        (self.store, self.archive) = (store, archive)
+    init(
+        store: ArchiveStore, archive: Archive, limits: PageTextLimits? = nil, allowances: Allowances = Allowances()
+    ) {
+        (self.store, self.archive, self.allowances) = (store, archive, allowances)
         self.limits = limits ?? PageTextLimits(archiveSize: archive.size)
     }
 
@@ -26,9 +29,9 @@ final class TextWork {
     ///
     /// - Parameter step: Called after each page with the bytes of page lists or index that were read; throws to stop.
     func run(step: (_ done: UInt64, _ total: UInt64) throws -> Void) throws -> End {
-        let indexed = try StoreError.refusingDamage { try store.openArchives.lookups(archive) }
+        let indexed = try StoreError.refusingDamage { try store.openArchives.lookups(archive, allowances) }
         let reader = try StoreError.refusingDamage {
-            try PageTextReader(store: store, archive: archive, limits: limits)
+            try PageTextReader(store: store, archive: archive, limits: limits, allowances)
         }
         var saver = PageSaver(store.search, try store.search.begin(key: archive.key))
         guard !saver.progress.isComplete else { return .done }
@@ -252,7 +255,8 @@ struct DetectedPages: PageSource {
     /// Returns `Sec-Fetch-Dest` of the request that follows a record.
     private func destination(after record: WARCRecord, _ entry: CDXJEntry) -> String? {
         guard let range = entry.range, let warc = wacz.warcEntry(named: entry.filename),
-            let next = try? WARCReader(entry: warc, of: wacz.directory).record(at: range.upperBound, length: nil),
+            let next = try? WARCReader(entry: warc, of: wacz.directory, record.allowance)
+                .record(at: range.upperBound, length: nil),
             next.type == "request", next.headers["WARC-Concurrent-To"] == record.headers["WARC-Record-ID"]
         else { return nil }
         return try? next.openHTTPMessage().head.fields["Sec-Fetch-Dest"]

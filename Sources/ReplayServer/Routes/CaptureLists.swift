@@ -42,7 +42,7 @@ struct CaptureLists: Sendable {
         let (archives, scope) = (try archives(for: query), call.scope.id)
         let only = scope != nil && archives.count == 1 ? archives.first : nil
         // Of several archives, unavailable ones are skipped. A single one reports its error.
-        if let only { _ = try store.openArchives.lookups(only) }
+        if let only { _ = try store.openArchives.lookups(only, Allowances()) }
         let namesSources = only == nil
         let sources = archives.bestCopiesFirst(in: store.layout).map {
             store.openArchives.querySource($0, isOneOfSeveral: namesSources)

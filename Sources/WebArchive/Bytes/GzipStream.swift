@@ -3,11 +3,12 @@ final class GzipMember: ByteStream {
     let name: String
     private let input: BufferedInput
     private let inflater: Inflater
+    private let allowance: Allowance
     /// Whether the member's trailer was reached and its checksum is correct.
     private(set) var isFinished = false
 
-    init(_ input: BufferedInput) throws(WebArchiveError) {
-        self.input = input
+    init(_ input: BufferedInput, _ allowance: Allowance) throws(WebArchiveError) {
+        (self.input, self.allowance) = (input, allowance)
         name = input.name
         inflater = try Inflater(format: .gzip, file: input.name)
     }
@@ -22,6 +23,7 @@ final class GzipMember: ByteStream {
             consumed += step.consumed
             guard consumed < WebArchiveError.bytesWithoutContentMax else { throw .noContent(file: name) }
             isFinished = step.isFinished
+            try allowance.charge(step.produced, file: name)
             if step.produced > 0 { return step.produced }
             guard !isAtEnd || isFinished else {
                 throw WebArchiveError(
@@ -61,18 +63,19 @@ package final class GzipStream: ByteStream {
     private let input: BufferedInput
     /// Whether it's the body of an HTTP message, which ends at other data: some servers append it, and browsers ignore it.
     private let isBody: Bool
+    private let allowance: Allowance
     private var member: GzipMember?
 
     /// The maximum number of consecutive empty members of a body, which would otherwise keep a reader busy.
     private static let emptyMembersMax = 1000
 
-    package init(_ stream: any ByteStream) {
-        (input, isBody) = (BufferedInput(stream), false)
+    package init(_ stream: any ByteStream, _ allowance: Allowance) {
+        (input, isBody, self.allowance) = (BufferedInput(stream), false, allowance)
     }
 
     /// Creates a stream for a body.
-    init(body: BufferedInput) {
-        (input, isBody) = (body, true)
+    init(body: BufferedInput, _ allowance: Allowance) {
+        (input, isBody, self.allowance) = (body, true, allowance)
     }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
@@ -94,7 +97,7 @@ package final class GzipStream: ByteStream {
                 }
                 return 0
             }
-            member = try GzipMember(input)
+            member = try GzipMember(input, allowance)
         }
     }
 }

@@ -11,6 +11,7 @@ package final class ZstdFrames: ByteStream {
     package var offset: UInt64 { input.offset }
     private let source: any ByteSource
     private let decoder: OpaquePointer
+    private let allowance: Allowance
     private var input: BufferedInput
     /// The offset of the frame that is being read.
     private var frameStart: UInt64?
@@ -18,9 +19,9 @@ package final class ZstdFrames: ByteStream {
     private var rereadBytesLeft: UInt64
 
     /// - Throws: `badGzip`, `truncated` or `tooLarge` if the dictionary can't be used; `io`.
-    package init(_ source: any ByteSource) throws(WebArchiveError) {
+    package init(_ source: any ByteSource, _ allowance: Allowance) throws(WebArchiveError) {
         let dictionary = try ZstdDictionary.read(from: source)
-        self.source = source
+        (self.source, self.allowance) = (source, allowance)
         decoder = try ZstdStep.makeDecoder(file: source.name)
         input = BufferedInput(SourceStream(source))
         rereadBytesLeft = max(source.size, 16 << 20)
@@ -51,6 +52,7 @@ package final class ZstdFrames: ByteStream {
             }
             input.consume(from.pos)
             if status == 0 { frameStart = nil }
+            try allowance.charge(to.pos, file: name)
             if to.pos > 0 { return to.pos }
             if isAtEnd, frameStart != nil { throw try skipFrame(.truncated, "a Zstandard frame ends early") }
         }
@@ -100,10 +102,12 @@ private enum ZstdDictionary {
         let dictionary: [UInt8]
         do throws(WebArchiveError) {
             // It may be compressed itself.
-            dictionary = try ContentDecoder(SourceStream(stored), coding: .zstd).readAll(limit: bytesMax)
+            dictionary = try ContentDecoder(
+                SourceStream(stored), coding: .zstd, Allowance(bytes: bytesMax)
+            ).readAll(limit: bytesMax)
         } catch {
             switch error.code {
-            case .tooLarge: throw tooLarge(source.name)
+            case .tooLarge, .tooCostly: throw tooLarge(source.name)
             case .badEncoding, .truncated: throw damaged("it can't be decompressed", file: source.name)
             default: throw error
             }
@@ -131,7 +135,7 @@ package final class ZstdFrames: ByteStream {
     package let offset: UInt64 = 0
 
     /// - Throws: `unsupported`.
-    package init(_ source: any ByteSource) throws(WebArchiveError) {
+    package init(_ source: any ByteSource, _ allowance: Allowance) throws(WebArchiveError) {
         throw WebArchiveError(
             code: .unsupported, problem: "the file is compressed with Zstandard, and this build has no decoder for it",
             file: source.name, hint: "decompress it, then add it once more")

@@ -5,12 +5,14 @@ final class CDXJRangeReader {
     private let index: CDXJIndex
     private let ranges: [CDXJRange]
     private let passedLinesMax: Int
+    private let allowance: Allowance?
     private var cursor: CDXJCursor?
     /// The number of consecutive lines without a method that were only in ranges that need one.
     private var passedLines = 0
 
-    init(_ index: CDXJIndex, ranges: [CDXJRange], limits: Limits) {
-        self.index = index
+    /// - Parameter allowance: See `CDXJIndex.cursor`.
+    init(_ index: CDXJIndex, ranges: [CDXJRange], limits: Limits, _ allowance: Allowance?) {
+        (self.index, self.allowance) = (index, allowance)
         self.ranges = ranges.sorted { $0.start.lexicographicallyPrecedes($1.start) }
         passedLinesMax = limits.methodSearchLinesMax
     }
@@ -19,7 +21,7 @@ final class CDXJRangeReader {
     func next() throws(WebArchiveError) -> CDXJLine? {
         if cursor == nil {
             guard let first = ranges.first else { return nil }
-            cursor = try index.cursor(from: first.start)
+            cursor = try index.cursor(from: first.start, allowance)
         }
         while let line = try cursor?.peek() {
             var (isContained, needsMethod) = (false, true)
@@ -42,7 +44,7 @@ final class CDXJRangeReader {
             }
             passedLines = 0
             guard let next = ranges.first(where: { line.bytes.lexicographicallyPrecedes($0.start) }) else { return nil }
-            cursor = try index.cursor(from: next.start)
+            cursor = try index.cursor(from: next.start, allowance)
         }
         return nil
     }

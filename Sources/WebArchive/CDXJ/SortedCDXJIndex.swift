@@ -30,10 +30,12 @@ public enum CDXJIndex: Sendable {
     private static let samples = 32
 
     /// Returns a cursor at the first line that isn't below `target`.
-    func cursor(from target: [UInt8]) throws(WebArchiveError) -> CDXJCursor {
+    ///
+    /// - Parameter allowance: Charged with blocks that are decompressed; `nil` for what reads each block about once.
+    func cursor(from target: [UInt8], _ allowance: Allowance?) throws(WebArchiveError) -> CDXJCursor {
         switch self {
         case .sorted(let index): .sorted(try index.lines.search(target).cursor, number: index.number)
-        case .zipNum(let index): .zipNum(try index.cursor(from: target))
+        case .zipNum(let index): .zipNum(try index.cursor(from: target, allowance))
         }
     }
 
@@ -84,7 +86,7 @@ public enum CDXJIndex: Sendable {
 
     /// Returns whether one of the first lines is a capture.
     func namesCaptures(limits: Limits) throws(WebArchiveError) -> Bool {
-        let cursor = try cursor(from: [])
+        let cursor = try cursor(from: [], nil)
         for _ in 0..<Self.trialLinesMax {
             guard let line = try cursor.peek() else { return false }
             if CDXJEntry.parsed(line.bytes, limits: limits) != nil { return true }
@@ -96,7 +98,7 @@ public enum CDXJIndex: Sendable {
     /// Returns whether some keys are plain URLs instead of SURTs.
     func hasPlainKeys() throws(WebArchiveError) -> Bool {
         for scheme in ["http:", "https:"] {
-            let line = try cursor(from: Array(scheme.utf8)).peek()
+            let line = try cursor(from: Array(scheme.utf8), nil).peek()
             if line?.bytes.starts(with: scheme.utf8) == true { return true }
         }
         return false

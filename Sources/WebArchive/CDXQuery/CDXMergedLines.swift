@@ -42,7 +42,7 @@ final class CDXMergedLines {
             guard let wacz = try source.open() else { continue }
             if let opened = try wacz.searchable(needsSURTs: true) {
                 for index in opened.indexes {
-                    let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
+                    let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits, nil)
                     if closesArchives {
                         while let line = try searched(reader, wacz) { try sorter.add(line, source: number) }
                         continue

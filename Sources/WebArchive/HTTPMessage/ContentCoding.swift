@@ -64,11 +64,14 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// - Parameters:
     ///   - named: In the order in which they were applied.
     ///   - start: The first `startBytes` of the body, or all of it. What they can't tell is believed.
-    static func confirmed(_ named: [ContentCoding], by start: [UInt8]) -> [ContentCoding] {
+    static func confirmed(
+        _ named: [ContentCoding], by start: [UInt8], _ allowance: Allowance
+    ) -> [ContentCoding] {
         var confirmed: [ContentCoding] = []
         var bytes = start
         for (place, coding) in named.enumerated().reversed() {
-            let decoder = ContentDecoder(SourceStream(MemoryByteSource(bytes, name: "")), coding: coding)
+            let decoder = ContentDecoder(
+                SourceStream(MemoryByteSource(bytes, name: "")), coding: coding, allowance)
             do throws(WebArchiveError) {
                 guard try decoder.isEncoded() else { continue }
                 confirmed.insert(coding, at: 0)

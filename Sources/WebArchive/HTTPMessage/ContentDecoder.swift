@@ -13,17 +13,24 @@ public final class ContentDecoder: ByteStream {
     public var name: String { input.name }
     private let input: BufferedInput
     private let coding: ContentCoding
+    private let allowance: Allowance
     private var state = State.unopened
 
     /// Creates a decoder for `stream`, which isn't read before the first call of `read`.
-    public init(_ stream: any ByteStream, coding: ContentCoding) {
+    ///
+    /// - Parameter allowance: Charged with what is decoded.
+    public init(_ stream: any ByteStream, coding: ContentCoding, _ allowance: Allowance) {
         input = BufferedInput(stream)
-        self.coding = coding
+        (self.coding, self.allowance) = (coding, allowance)
     }
 
     /// Returns a stream that decodes several codings, given in the order in which they were applied.
-    public static func decode(_ stream: any ByteStream, _ codings: [ContentCoding]) -> any ByteStream {
-        codings.reversed().reduce(stream) { ContentDecoder($0, coding: $1) }
+    ///
+    /// - Parameter allowance: Charged with what each of them decodes.
+    public static func decode(
+        _ stream: any ByteStream, _ codings: [ContentCoding], _ allowance: Allowance
+    ) -> any ByteStream {
+        codings.reversed().reduce(stream) { ContentDecoder($0, coding: $1, allowance) }
     }
 
     /// Returns whether the data begins like its coding. Otherwise, `read` returns it unchanged.
@@ -67,7 +74,7 @@ public final class ContentDecoder: ByteStream {
         let head = try input.peek(4)
         if head.isEmpty { return .asIs }
         switch coding {
-        case .gzip: return GzipMember.starts(head) ? .decoding(GzipStream(body: input)) : .asIs
+        case .gzip: return GzipMember.starts(head) ? .decoding(GzipStream(body: input, allowance)) : .asIs
         case .deflate:
             let isZlib = head.count > 1 && head[0] & 0x0F == 8 && (Int(head[0]) << 8 | Int(head[1])) % 31 == 0
             let name = name
@@ -97,7 +104,7 @@ public final class ContentDecoder: ByteStream {
             // Encoded data has other bytes long before. If there are so few, they're encoded if they can be decoded.
             guard start.count < Self.textBytes else { return .asIs }
             let text = BufferedInput(SourceStream(MemoryByteSource(start, name: name)))
-            let whole = StepDecoder(text, try step())
+            let whole = StepDecoder(text, try step(), allowance)
             do throws(WebArchiveError) {
                 try whole.skipAll()
                 // Some letters and digits are a whole, empty stream. Encoders write an empty brotli body as `;`.
@@ -106,7 +113,7 @@ public final class ContentDecoder: ByteStream {
                 return .asIs
             }
         }
-        let decoder = StepDecoder(input, try step())
+        let decoder = StepDecoder(input, try step(), allowance)
         do throws(WebArchiveError) {
             try decoder.prepare()
             return .decoding(decoder)
@@ -119,7 +126,7 @@ public final class ContentDecoder: ByteStream {
 
     private func openZstd() throws(WebArchiveError) -> State {
         #if WITH_ZSTD
-        return .decoding(StepDecoder(input, try ZstdStep(file: name)))
+        return .decoding(StepDecoder(input, try ZstdStep(file: name), allowance))
         #else
         throw .withoutDecoder(.zstd, file: name)
         #endif
@@ -144,12 +151,12 @@ final class StepDecoder: ByteStream {
     var name: String { input.name }
     private let input: BufferedInput
     private let step: any DecodingStep
+    private let allowance: Allowance
     private var first: [UInt8] = []
     private var isFinished = false
 
-    init(_ input: BufferedInput, _ step: any DecodingStep) {
-        self.input = input
-        self.step = step
+    init(_ input: BufferedInput, _ step: any DecodingStep, _ allowance: Allowance) {
+        (self.input, self.step, self.allowance) = (input, step, allowance)
     }
 
     /// Decodes and keeps the first bytes. Consumes no input if that fails.
@@ -182,6 +189,7 @@ final class StepDecoder: ByteStream {
             consumed += done.consumed
             guard consumed < WebArchiveError.bytesWithoutContentMax else { throw .noContent(file: name) }
             isFinished = done.isFinished
+            try allowance.charge(done.produced, file: name)
             if done.produced > 0 { return done.produced }
             guard !isAtEnd || isFinished else {
                 guard step.isComplete else {

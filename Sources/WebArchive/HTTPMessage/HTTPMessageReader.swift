@@ -26,13 +26,13 @@ public final class HTTPMessageReader: ByteStream {
     ///
     /// - Returns: `nil` if the head names an unknown coding.
     /// - Throws: `truncated` or `badGzip` if the record is damaged.
-    func confirmedCodings() throws(WebArchiveError) -> [ContentCoding]? {
+    func confirmedCodings(_ allowance: Allowance) throws(WebArchiveError) -> [ContentCoding]? {
         guard let named = ContentCoding.applied(in: head.fields), !named.isEmpty else {
             return ContentCoding.applied(in: head.fields)
         }
         let input = BufferedInput(body)
         body = RestOfInput(input)
-        return ContentCoding.confirmed(named, by: try input.peek(ContentCoding.startBytes))
+        return ContentCoding.confirmed(named, by: try input.peek(ContentCoding.startBytes), allowance)
     }
 
     /// Reads the next bytes of the body. Returns 0 only at the end.

@@ -46,19 +46,20 @@ package struct DocumentText {
     /// `nil` if one is unknown.
     private let codings: [ContentCoding]?
     private let name: String
+    private let allowance: Allowance
     private let openBody: () throws(WebArchiveError) -> any ByteStream
 
     /// - Parameter type: The media type of the capture. A revisit has its own head, but the payload of another record.
     package init(_ content: RecordContent, contentType type: String?) {
         (contentType, codings) = (type, content.codings)
         identifiedType = content.record.identifiedType
-        name = content.record.reader.name
+        (name, allowance) = (content.record.reader.name, content.record.reader.allowance)
         openBody = { () throws(WebArchiveError) in try content.openBody() }
     }
 
     /// Creates a reader for a document in memory.
-    init(_ document: StoredDocument, name: String) {
-        (contentType, codings, self.name) = (document.contentType, document.codings, name)
+    init(_ document: StoredDocument, name: String, _ allowance: Allowance) {
+        (contentType, codings, self.name, self.allowance) = (document.contentType, document.codings, name, allowance)
         identifiedType = document.identifiedType
         openBody = { () throws(WebArchiveError) in
             let stream = SourceStream(MemoryByteSource(document.payload, name: name))
@@ -71,26 +72,16 @@ package struct DocumentText {
     ///
     /// - Parameters:
     ///   - sink: Receives lines in UTF-8; see `HTMLTextReader`.
+    ///   - bytesMax: The maximum size of the decoded document.
     ///   - step: Called after each piece of the document with its bytes and the language that is known then.
-    /// - Throws: What `sink` and `step` throw; `tooLarge` if the document exceeds `bytesMax`; the errors of reading and
-    ///   decoding.
+    /// - Throws: What `sink` and `step` throw; `tooLarge` if the document exceeds `bytesMax`, `tooCostly` if it exceeds the
+    ///   allowance of its record; the errors of reading and decoding.
     package mutating func readHTML(
-        sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void,
-        step: (_ bytes: Int, _ language: String?) throws -> Void = { _, _ in }
-    ) throws {
-        var bytesLeft = Self.bytesMax
-        try readHTML(bytesLeft: &bytesLeft, sink: sink, step: step)
-    }
-
-    /// Reads the document as HTML.
-    ///
-    /// - Parameter bytesLeft: The number of decoded bytes that may be read, which is reduced by those that are.
-    mutating func readHTML(
-        bytesLeft: inout UInt64, sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void,
+        bytesMax: UInt64 = Self.bytesMax, sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void,
         step: (_ bytes: Int, _ language: String?) throws -> Void = { _, _ in }
     ) throws {
         var reader = HTMLTextReader(sink: sink)
-        try forEachPiece(.init(ofType: contentType), bytesLeft: &bytesLeft) { piece in
+        try forEachPiece(.init(ofType: contentType), bytesMax: bytesMax) { piece in
             try reader.read(piece)
             try step(piece.count, reader.language)
         }
@@ -100,31 +91,25 @@ package struct DocumentText {
 
     /// Reads the document as plain text. `sink` receives UTF-8, piece by piece.
     package func readPlainText(sink: ([UInt8]) throws -> Void) throws {
-        var bytesLeft = Self.bytesMax
-        try forEachPiece(.text, bytesLeft: &bytesLeft, sink)
+        try forEachPiece(.text, bytesMax: Self.bytesMax, sink)
     }
 
     /// Calls `body` with the bytes of the document, piece by piece.
-    package func readBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var bytesLeft = Self.bytesMax
-        try readBytes(bytesLeft: &bytesLeft, body)
-    }
-
-    private func readBytes(
-        bytesLeft: inout UInt64, _ body: (UnsafeRawBufferPointer) throws -> Void
+    package func readBytes(
+        bytesMax: UInt64 = Self.bytesMax, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         guard let codings else {
             throw WebArchiveError(code: .unsupported, problem: "its content coding is unknown", file: name)
         }
-        let stream = ContentDecoder.decode(try openBody(), codings)
-        let limit = bytesLeft
+        let stream = ContentDecoder.decode(try openBody(), codings, allowance)
+        var count: UInt64 = 0
         try stream.forEachChunk(chunkBytesMax: Self.pieceBytes) { chunk in
-            guard UInt64(chunk.count) <= bytesLeft else {
-                bytesLeft = 0
+            count += UInt64(chunk.count)
+            guard count <= bytesMax else {
                 throw WebArchiveError(
-                    code: .tooLarge, problem: "the document exceeds the limit of \(limit) bytes", file: stream.name)
+                    code: .tooLarge, problem: "the document exceeds the limit of \(bytesMax) bytes", file: stream.name)
             }
-            bytesLeft -= UInt64(chunk.count)
+            try allowance.charge(parsed: chunk.count, file: name)
             try body(chunk)
             return true
         }
@@ -145,7 +130,7 @@ package struct DocumentText {
 
     /// Calls `body` with the document in UTF-8, piece by piece.
     private func forEachPiece(
-        _ syntax: EncodingDetector.Syntax, bytesLeft: inout UInt64, _ body: ([UInt8]) throws -> Void
+        _ syntax: EncodingDetector.Syntax, bytesMax: UInt64, _ body: ([UInt8]) throws -> Void
     ) throws {
         var detector = makeDetector(syntax)
         var converter: TextConverter?
@@ -154,7 +139,7 @@ package struct DocumentText {
             converter = made
             try body(made.convert(Array(detector.start.dropFirst(detector.markLength))))
         }
-        try readBytes(bytesLeft: &bytesLeft) { chunk in
+        try readBytes(bytesMax: bytesMax) { chunk in
             if let converter { return try body(converter.convert(Array(chunk))) }
             if let encoding = detector.read(Array(chunk)) { try begin(encoding) }
         }

@@ -193,7 +193,7 @@ extension URLScan {
 
     private func search(_ index: CDXJIndex, of wacz: WACZFile, source: Int) -> Reader {
         let ranges = matcher.ranges.compactMap { $0.from(start.key) }
-        let lines = CDXJRangeReader(index, ranges: ranges, limits: limits)
+        let lines = CDXJRangeReader(index, ranges: ranges, limits: limits, nil)
         return Reader { [weak self] () throws(WebArchiveError) in
             do throws(WebArchiveError) {
                 return try wacz.captureIndex.searching { () throws(WebArchiveError) in

@@ -59,7 +59,8 @@ extension ArchiveVerifier {
                 let file = now.spans[place].file
                 now.log.add("record-unindexed") {
                     let url = try? WARCReader(
-                        entry: wacz.directory.entry(named: file) ?? wacz.warcEntries[0], of: wacz.directory
+                        entry: wacz.directory.entry(named: file) ?? wacz.warcEntries[0], of: wacz.directory,
+                        wacz.allowance
                     ).record(at: record.offset).targetURI
                     return Finding(
                         severity: .warning, code: "record-unindexed",
@@ -85,7 +86,8 @@ extension ArchiveVerifier {
 
     private func recordList(of span: RecordSpan) throws -> [ListedRecord] {
         guard let entry = wacz.directory.entry(named: span.file) else { return [] }
-        let scanner = try WARCReader(entry: entry, of: wacz.directory).makeScanner(span.start..<span.end)
+        let scanner = try WARCReader(entry: entry, of: wacz.directory, wacz.allowance).makeScanner(
+            span.start..<span.end)
         var list: [ListedRecord] = []
         // If the rest of the file can't be read, that is a finding already.
         while let item = try readable(scanner.next()) {

@@ -92,7 +92,8 @@ package final class ArchiveVerifier {
         let expected = entry.isDescription ? wacz.digest?.hash.flatMap { WARCDigest($0) } : hashes[entry.name]
         do {
             let stream = HashedStream(
-                try wacz.directory.stream(of: entry), expected?.algorithm ?? (entry.isDescription ? .sha256 : nil)
+                try wacz.directory.stream(of: entry, wacz.allowance),
+                expected?.algorithm ?? (entry.isDescription ? .sha256 : nil)
             ) { [unowned self] count throws(WebArchiveError) in
                 // A compressed file has more bytes than its part of the ZIP.
                 try stopping { try self.step(entry.localHeaderOffset + min(count, entry.compressedSize), nil) }
@@ -146,25 +147,25 @@ package final class ArchiveVerifier {
 
     private func readRecords(of entry: ZIPEntry, from stream: HashedStream) throws {
         guard try stream.skip(now.recordsEnd) else { return }
-        let reader = try WARCReader(entry: entry, of: wacz.directory)
-        var forms = PayloadFormFinder(reader)
-        let digests = RecordDigests(bytesMax: wacz.limits.recordBytesMax(compressed: entry.compressedSize), entry.name)
+        let reader = try WARCReader(entry: entry, of: wacz.directory, wacz.allowance)
+        let forms = PayloadFormFinder(reader: reader)
+        let digests = RecordDigests()
         let scanner = WARCScanner(reader, BufferedInput(stream, offset: now.recordsEnd), receiver: digests)
         do {
             while let item = try scanner.next() {
                 try digests.end()
                 add(item, of: entry)
                 guard digests.isFull || clock.duration(to: .now) >= checkpointInterval else { continue }
-                try addResults(entry, scanner, digests, &forms)
+                try addResults(entry, scanner, digests, forms)
                 now.recordsEnd = scanner.offset
                 try report()
             }
         } catch {
             // The rest can't be read. What was read counts.
-            if stopError == nil, error is WebArchiveError { try addResults(entry, scanner, digests, &forms) }
+            if stopError == nil, error is WebArchiveError { try addResults(entry, scanner, digests, forms) }
             throw error
         }
-        try addResults(entry, scanner, digests, &forms)
+        try addResults(entry, scanner, digests, forms)
         endSpan(of: entry)
     }
 
@@ -196,7 +197,7 @@ package final class ArchiveVerifier {
 
     /// Waits for the comparison of the records so far, and adds the results.
     private func addResults(
-        _ entry: ZIPEntry, _ scanner: WARCScanner, _ digests: RecordDigests, _ forms: inout PayloadFormFinder
+        _ entry: ZIPEntry, _ scanner: WARCScanner, _ digests: RecordDigests, _ forms: PayloadFormFinder
     ) throws {
         // Damaged parts are reported with their cause.
         let findings = scanner.takeFindings().without("warc-damaged")
@@ -209,7 +210,7 @@ package final class ArchiveVerifier {
         now.result.records.checked += results.withDigest
         now.result.records.without += results.withoutDigest
         now.result.payloadDigests?.withTransferCoding += results.encodedPayloads
-        for mismatch in results.mismatches { try note(mismatch, in: entry, &forms) }
+        for mismatch in results.mismatches { try note(mismatch, in: entry, forms) }
     }
 
     private func noteUnreadable(_ part: DamagedStretch, in entry: ZIPEntry) {
@@ -219,7 +220,7 @@ package final class ArchiveVerifier {
 
     /// Adds a record that doesn't match a digest, unless the digest is of another form of its payload.
     private func note(
-        _ mismatch: RecordDigests.Mismatch, in entry: ZIPEntry, _ forms: inout PayloadFormFinder
+        _ mismatch: RecordDigests.Mismatch, in entry: ZIPEntry, _ forms: PayloadFormFinder
     ) throws {
         var isOfPayload = mismatch.payload != nil
         // In a file that the ZIP compresses, each record would have to be searched from the start.
@@ -245,16 +246,26 @@ package final class ArchiveVerifier {
 
     /// Returns the URL of a record; `nil` if it has none, or can't be read.
     private func url(at offset: UInt64, of entry: ZIPEntry) throws -> String? {
-        try readable(WARCReader(entry: entry, of: wacz.directory).record(at: offset).targetURI)
+        try readable(WARCReader(entry: entry, of: wacz.directory, wacz.allowance).record(at: offset).targetURI)
     }
 
     // Pages -------------------------------------------------------------------------------------------------------
+
+    /// Whether a page is captured; `nil` if the verification has used up what it may cost.
+    private func isCaptured(_ page: Page) throws -> Bool? {
+        do {
+            return try lookups.isCaptured(page)
+        } catch let error as WebArchiveError where error.code == .tooCostly {
+            now.result.pages.count(hasDigest: false, agrees: true)
+            return nil
+        }
+    }
 
     private func checkPages() throws {
         let reader = wacz.makePageReader()
         while let page = try reader.next() {
             try step(wacz.size, nil)
-            let isCaptured = try lookups.isCaptured(page)
+            guard let isCaptured = try isCaptured(page) else { continue }
             now.result.pages.count(hasDigest: true, agrees: isCaptured)
             guard !isCaptured else { continue }
             now.log.add(

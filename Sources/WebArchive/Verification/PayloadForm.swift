@@ -8,27 +8,19 @@ enum PayloadForm {
 
 /// Finds what payload digests were computed of that don't match the body as recorded.
 struct PayloadFormFinder {
-    private let reader: WARCReader
-    /// The number of bytes that may still be read, as a small body can expand to a large one.
-    private var bytesLeft: UInt64
-
-    init(_ reader: WARCReader) {
-        self.reader = reader
-        bytesLeft = reader.limits.recordBytesMax(compressed: reader.storedSize)
-    }
+    let reader: WARCReader
 
     /// Returns what a record's payload digest was computed of.
     ///
     /// - Parameter check: Called often; throws to stop.
     /// - Returns: `nil` if no form of the body matches, or if it can't be read.
     /// - Throws: What `check` throws; `io` if the file can't be read.
-    mutating func form(of offset: UInt64, matching digest: WARCDigest, check: () throws -> Void) throws -> PayloadForm?
-    {
+    func form(of offset: UInt64, matching digest: WARCDigest, check: () throws -> Void) throws -> PayloadForm? {
         if try matches(digest, at: offset, isDecoded: false, check) { return .withoutTransferCoding }
         return try matches(digest, at: offset, isDecoded: true, check) ? .decoded : nil
     }
 
-    private mutating func matches(
+    private func matches(
         _ digest: WARCDigest, at offset: UInt64, isDecoded: Bool, _ check: () throws -> Void
     ) throws -> Bool {
         var hasher = DigestHasher(digest.algorithm)
@@ -37,15 +29,14 @@ struct PayloadFormFinder {
             guard let codings = isDecoded ? ContentCoding.applied(in: message.head.fields) : [],
                 isDecoded ? !codings.isEmpty : message.head.isChunked
             else { return false }
-            try ContentDecoder.decode(message, codings).forEachChunk { bytes in
+            try ContentDecoder.decode(message, codings, reader.allowance).forEachChunk { bytes in
                 try check()
-                bytesLeft -= min(bytesLeft, UInt64(bytes.count))
                 hasher.update(bytes)
-                return bytesLeft > 0
+                return true
             }
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             return false
         }
-        return bytesLeft > 0 && hasher.digest == digest
+        return hasher.digest == digest
     }
 }

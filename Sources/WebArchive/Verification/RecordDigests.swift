@@ -20,9 +20,6 @@ final class RecordDigests: WARCBlockReceiver {
         var mismatches: [Mismatch] = []
     }
 
-    private let bytesMax: UInt64
-    private let file: String
-    private var bytesReceived: UInt64 = 0
     private let lane = Lane(Comparison())
     private var batch = Batch()
     private var headEnd: HTTPHeadEnd?
@@ -30,11 +27,6 @@ final class RecordDigests: WARCBlockReceiver {
 
     /// Whether results should be taken, which otherwise take memory for each record.
     var isFull: Bool { recordsSinceResults >= Self.recordsMax }
-
-    /// - Parameter bytesMax: The maximum size of all blocks of the WARC file.
-    init(bytesMax: UInt64, _ file: String) {
-        (self.bytesMax, self.file) = (bytesMax, file)
-    }
 
     func begin(_ record: WARCRecord) {
         let isHTTP = record.holdsHTTP && ["response", "request"].contains(record.type)
@@ -47,13 +39,6 @@ final class RecordDigests: WARCBlockReceiver {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) throws(WebArchiveError) {
-        bytesReceived += UInt64(bytes.count)
-        guard bytesReceived <= bytesMax else {
-            throw WebArchiveError(
-                code: .tooLarge,
-                problem: "the records expand to more than \(ByteSize.text(bytesMax)), far more than in real archives",
-                file: file)
-        }
         if let end = headEnd?.find(in: bytes) {
             headEnd = nil
             batch.events.append((batch.bytes.count + end, .payload))

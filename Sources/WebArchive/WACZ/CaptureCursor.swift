@@ -128,7 +128,7 @@ public final class CaptureCursor {
             let lines = CDXJMerge()
             try wacz.captureIndex.searching { () throws(WebArchiveError) in
                 for index in opened.indexes {
-                    let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits)
+                    let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits, nil)
                     try lines.add { () throws(WebArchiveError) in
                         try reader.next().map { CDXJMerge.Line(bytes: $0.bytes) }
                     }

@@ -32,7 +32,7 @@ struct CaptureNeighbors {
                 try index.line(before: target)
             }
             found += try captures(endOfKey: 0x21) { (target) throws(WebArchiveError) in
-                try index.cursor(from: target).peek()
+                try index.cursor(from: target, nil).peek()
             }
         }
         return found

@@ -76,21 +76,23 @@ public final class CaptureReader {
             }
         }
         guard let entry = pending.popFirst() else { return false }
+        // Of this file alone: a lookup may have to read all of them.
+        let allowance = Allowance(archiveSize: entry.compressedSize)
         guard !isReadingRecords else {
             recordNumber = 0
             guard
                 entry.method == .stored
                     || entry.uncompressedSize <= wacz.limits.inflatedBytesMax(compressed: entry.compressedSize)
             else { throw tooLarge(entry, ByteSize.text(entry.uncompressedSize)) }
-            current = .warc(try WARCReader(entry: entry, of: wacz.directory).makeScanner(), entry)
+            current = .warc(try WARCReader(entry: entry, of: wacz.directory, allowance).makeScanner(), entry)
             return true
         }
-        let counted = CountedStream(try wacz.directory.stream(of: entry)) { [weak self] count in
+        let counted = CountedStream(try wacz.directory.stream(of: entry, allowance)) { [weak self] count in
             self?.bytesRead += count
         }
         current = .index(
             CDXJSequentialReader(
-                WACZFile.textStream(of: entry, from: counted, limits: wacz.limits), file: entry.name,
+                WACZFile.textStream(of: entry, from: counted, allowance, limits: wacz.limits), file: entry.name,
                 limits: wacz.limits))
         return true
     }

@@ -24,7 +24,7 @@ struct CaptureSearch {
             let ranges = matcher.ranges(
                 includesMethods: includesMethods, includesPlainKeys: opened.hasPlainKeys, span: span)
             for index in opened.indexes {
-                let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits)
+                let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits, wacz.allowance)
                 while let next = try reader.next() {
                     try check.step()
                     if isInSpan(next.captureTime) { line(&found, next) }

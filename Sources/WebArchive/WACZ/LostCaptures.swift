@@ -38,9 +38,10 @@ struct LostCaptures {
     /// the key that is made here.
     private func candidates(from lastKey: ArraySlice<UInt8>) throws(WebArchiveError) -> [Capture] {
         var found: [Capture] = []
+        let allowance = Allowance(archiveSize: wacz.size)
         let lastURLKey = lastKey.prefix { $0 != 0x20 }
         for file in wacz.warcEntries {
-            let scanner = try WARCReader(entry: file, of: wacz.directory).makeScanner()
+            let scanner = try WARCReader(entry: file, of: wacz.directory, allowance).makeScanner()
             let filename = String(wacz.path(of: file).dropFirst("archive/".count))
             let recordsMax = wacz.limits.linesMax(compressed: file.compressedSize)
             var number = 0
@@ -68,8 +69,7 @@ struct LostCaptures {
             uniquingKeysWith: { first, _ in first })
         let index = wacz.indexEntries[0]
         let lines = CDXJSequentialReader(
-            WACZFile.textStream(of: index, from: try wacz.directory.stream(of: index), limits: wacz.limits),
-            file: index.name, limits: wacz.limits)
+            try wacz.textStream(of: index), file: index.name, limits: wacz.limits)
         var log = FindingLog(perCodeMax: 0)
         while let (entry, _) = try lines.next(&log) {
             left[Place(filename: entry.filename, offset: entry.offset)] = nil

@@ -29,6 +29,8 @@ public struct WACZFile: Sendable {
     /// The folder with `archive/`, `indexes/` and `pages/`: `data/` in a layout from before WACZ 1.0, otherwise empty.
     let folder: String
     let limits: Limits
+    /// What reading the records may cost.
+    private(set) var allowance: Allowance
     /// The indexes for lookups, shared by all copies of the value.
     var captureIndex: CaptureIndex
 
@@ -45,6 +47,8 @@ public struct WACZFile: Sendable {
     public var mainPage: DataPackage.MainPage? { dataPackage?.mainPage }
 
     /// Opens the file at `path`.
+    ///
+    /// Reading its records may cost what one step may: see `charging`.
     ///
     /// - Parameter path: The path of the file.
     /// - Parameter displayName: The name shown in error messages; by default, the last component of `path`.
@@ -78,7 +82,7 @@ public struct WACZFile: Sendable {
             indexEntries: safe.filter { isIndex($0.name, in: folder) }, pageEntries: pageLists(among: safe, in: folder),
             uncoveredEntries: uncovered, uncoveredNames: uncoveredNames,
             openFindings: directory.findings + log.findings, folder: folder, limits: limits,
-            captureIndex: CaptureIndex())
+            allowance: Allowance(archiveSize: source.size, limits: limits), captureIndex: CaptureIndex())
     }
 
     /// Returns the folder with the captures. Early versions of py-wacz packed them in `data/`.
@@ -97,6 +101,15 @@ public struct WACZFile: Sendable {
         var file = self
         file.directory.source = copy
         file.captureIndex = CaptureIndex()
+        return file
+    }
+
+    /// Returns a copy whose records are read at the cost of an allowance.
+    ///
+    /// A program that keeps a file open gives each of its steps a new one.
+    public func charging(_ allowance: Allowance) -> WACZFile {
+        var file = self
+        file.allowance = allowance
         return file
     }
 
@@ -227,18 +240,23 @@ public struct WACZFile: Sendable {
                 code: .badIndex, problem: "the data file \"\(entry.filename)\" is missing from the archive",
                 file: "\(name)/archive")
         }
-        return try WARCReader(entry: warc, of: directory)
+        return try WARCReader(entry: warc, of: directory, allowance)
     }
 
     /// Returns the text of an index or page list within limits, decompressed if its name or first bytes indicate gzip.
     func textStream(of entry: ZIPEntry) throws(WebArchiveError) -> any ByteStream {
-        Self.textStream(of: entry, from: try directory.stream(of: entry), limits: limits)
+        let allowance = Allowance(archiveSize: entry.compressedSize)
+        return Self.textStream(of: entry, from: try directory.stream(of: entry, allowance), allowance, limits: limits)
     }
 
     /// Returns the text of an index or page list from an open stream of the entry.
-    static func textStream(of entry: ZIPEntry, from stream: any ByteStream, limits: Limits) -> any ByteStream {
+    ///
+    /// Each reading has an allowance of its own, since a lookup may have to read a whole index.
+    static func textStream(
+        of entry: ZIPEntry, from stream: any ByteStream, _ allowance: Allowance, limits: Limits
+    ) -> any ByteStream {
         let isGzip = entry.name.lowercased().hasSuffix(".gz")
-        let text = isGzip ? GzipStream(stream) : stream
+        let text = isGzip ? GzipStream(stream, allowance) : stream
         guard isGzip || entry.method == .deflated else { return text }
         return BoundedStream(text, compressed: entry.compressedSize, limits: limits)
     }
@@ -285,7 +303,9 @@ extension WACZFile {
                 .warning, "datapackage-legacy", "The archive uses a layout from before WACZ 1.0.",
                 at: entry.name,
                 consequence: "Other programs may refuse it, and it has no hashes to verify.")
-            let text = textStream(of: entry, from: try directory.stream(of: entry), limits: limits)
+            let allowance = Allowance(archiveSize: entry.compressedSize)
+            let text = textStream(
+                of: entry, from: try directory.stream(of: entry, allowance), allowance, limits: limits)
             return try DataPackage.parseLegacy(text, limits: limits)
         }
         log.add(

@@ -135,7 +135,7 @@ private struct WACZInspector {
     /// Returns whether a file begins like a ZIP. Damage is reported when its records are read.
     private func isZIP(_ entry: ZIPEntry) throws(WebArchiveError) -> Bool {
         do throws(WebArchiveError) {
-            let head = try BufferedInput(wacz.directory.stream(of: entry), capacity: 16).peek(4)
+            let head = try BufferedInput(wacz.directory.stream(of: entry, wacz.allowance), capacity: 16).peek(4)
             return head == [0x50, 0x4B, 0x03, 0x04]
         } catch let error where error.isDamage {
             return false

@@ -42,12 +42,12 @@ final class ARCReader {
     /// The last record, in which the file may end, and its offset.
     private var cutRecord: (header: Header, offset: UInt64)?
     private let limits: Limits
+    private let allowance: Allowance
 
-    init(_ source: any ByteSource, limits: Limits) throws(WebArchiveError) {
+    init(_ source: any ByteSource, limits: Limits, _ allowance: Allowance) throws(WebArchiveError) {
         input = BufferedInput(SourceStream(source))
         isCompressed = GzipMember.starts(try input.peek(3))
-        self.source = source
-        self.limits = limits
+        (self.source, self.limits, self.allowance) = (source, limits, allowance)
         log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
     }
 
@@ -66,7 +66,7 @@ final class ARCReader {
                         throw WebArchiveError(
                             code: .badRecord, problem: "no ARC record begins here", file: input.name, offset: offset)
                     }
-                    let member = try GzipMember(input)
+                    let member = try GzipMember(input, allowance)
                     try read(BufferedInput(member), at: offset, bytesLeft: nil, body)
                     try member.drain(limit: 1 << 20)
                 } else {
@@ -96,7 +96,7 @@ final class ARCReader {
         guard let (header, offset) = cutRecord else { return }
         cutRecord = nil
         let raw = BufferedInput(SourceStream(source, offset: offset))
-        let content = isCompressed ? BufferedInput(try GzipMember(raw)) : raw
+        let content = isCompressed ? BufferedInput(try GzipMember(raw, allowance)) : raw
         guard try content.readLine(limit: lineBytesMax) != nil else { return }
         try body(header, CutStream(content), true)
     }

@@ -34,7 +34,7 @@ public struct RecordContent: Sendable {
         let reader = try HTTPMessageReader(block(), limits: record.reader.limits)
         head = reader.head
         do throws(WebArchiveError) {
-            codings = try reader.confirmedCodings()
+            codings = try reader.confirmedCodings(record.reader.allowance)
         } catch {
             guard error.isDamage else { throw error }
             // Who reads the body learns of the damage.
@@ -87,7 +87,7 @@ public struct RecordContent: Sendable {
     /// - Throws: `io`, `cancelled`.
     package func isIntact() throws(WebArchiveError) -> Bool {
         guard record.contentLength <= Self.checkedBytesMax else { return true }
-        let digests = RecordDigests(bytesMax: Self.checkedBytesMax, record.file)
+        let digests = RecordDigests()
         let end = record.window.map { record.offset.addingSaturated($0) } ?? record.reader.size
         let scanner = try record.reader.makeScanner(record.offset..<end, receiver: digests)
         do throws(WebArchiveError) {

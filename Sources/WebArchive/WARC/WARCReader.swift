@@ -12,23 +12,30 @@ public struct WARCReader: Sendable {
     /// The size of the WARC file in bytes.
     public let size: UInt64
     let limits: Limits
+    /// Charged with all that is decompressed.
+    let allowance: Allowance
     private let storage: Storage
 
     /// Creates a reader for the WARC file in `source`.
-    public init(_ source: any ByteSource, limits: Limits = .standard) {
+    ///
+    /// - Parameter allowance: Charged with all that is decompressed; by default, that of one step with this file.
+    public init(_ source: any ByteSource, limits: Limits = .standard, allowance: Allowance? = nil) {
         name = source.name
         size = source.size
         storage = .source(source)
         self.limits = limits
+        self.allowance = allowance ?? Allowance(archiveSize: source.size, limits: limits)
     }
 
     /// Creates a reader for a WARC file in a ZIP. If it's compressed there, each record is reached by decompressing.
     ///
+    /// - Parameter allowance: Charged with all that is decompressed.
     /// - Throws: `corruptZIP` if the entry isn't where the directory points.
-    public init(entry: ZIPEntry, of directory: ZIPDirectory) throws(WebArchiveError) {
+    public init(entry: ZIPEntry, of directory: ZIPDirectory, _ allowance: Allowance) throws(WebArchiveError) {
         name = directory.path(of: entry)
         size = entry.uncompressedSize
         limits = directory.limits
+        self.allowance = allowance
         storage = entry.method == .stored ? .source(try directory.bytes(of: entry)) : .deflated(directory, entry)
     }
 
@@ -68,9 +75,6 @@ public struct WARCReader: Sendable {
         return WARCScanner(self, input, receiver: receiver)
     }
 
-    /// The number of bytes that are decompressed to reach a record at an offset.
-    func bytesSkipped(to offset: UInt64) -> UInt64 { storedSource == nil ? offset : 0 }
-
     /// The number of bytes that the file takes in the ZIP.
     var storedSize: UInt64 {
         switch storage {
@@ -99,10 +103,14 @@ public struct WARCReader: Sendable {
     func open(
         at offset: UInt64, length: UInt64?, _ check: CancellationCheck? = nil
     ) throws(WebArchiveError) -> (content: BufferedInput, isCompressed: Bool) {
+        try allowance.charge(Self.openedBytes, file: name)
         let raw = try input(at: offset, length: allowed(at: offset, length: length), check)
         guard GzipMember.starts(try raw.peek(3)) else { return (raw, false) }
-        return (BufferedInput(try GzipMember(raw)), true)
+        return (BufferedInput(try GzipMember(raw, allowance)), true)
     }
+
+    /// What opening a record counts as, in decompressed bytes.
+    private static let openedBytes = 16 << 10
 
     /// Returns the number of bytes to read at an offset, after checking both.
     private func allowed(at offset: UInt64, length: UInt64?) throws(WebArchiveError) -> UInt64 {
@@ -164,7 +172,7 @@ public struct WARCReader: Sendable {
             let window = try SubrangeByteSource(source, offset: offset, length: length)
             return BufferedInput(SourceStream(window), offset: offset)
         case .deflated(let directory, let entry):
-            let whole = BufferedInput(try directory.stream(of: entry))
+            let whole = BufferedInput(try directory.stream(of: entry, allowance))
             _ = try whole.skip(offset, check)
             return BufferedInput(RestOfInput(whole, length: length), offset: offset)
         }

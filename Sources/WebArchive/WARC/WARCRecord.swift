@@ -24,8 +24,8 @@ public struct WARCRecord: Sendable {
     /// The maximum number of bytes of the record in the WARC file; if `nil`, up to the end of the file.
     let window: UInt64?
 
-    /// The number of bytes that are decompressed to reach it.
-    package var bytesSkipped: UInt64 { reader.bytesSkipped(to: offset) }
+    /// Charged with all that is decompressed of the record, and to reach it.
+    public var allowance: Allowance { reader.allowance }
 
     /// The record type in lower case, for example `response` or `revisit`; empty if it's missing.
     public var type: String { (headers["WARC-Type"] ?? "").lowercased() }

@@ -86,8 +86,9 @@ public final class WARCScanner {
                 }
                 return item
             } catch {
-                guard error.isDamage || error.code == .tooLarge else { throw error }
+                guard error.isDamage || error.code == .tooLarge || error.code == .tooCostly else { throw error }
                 damaged = damaged ?? (error, offset, lastRecord?.offset == offset ? lastRecord : nil)
+                if error.code == .tooCostly { break }
                 if try !findNextRecord(after: offset) { break }
             }
         }
@@ -111,7 +112,7 @@ public final class WARCScanner {
             guard try content.skip(record.headerLength) == record.headerLength else { return nil }
             try finish(record, content, at: record.offset)
         } catch {
-            guard [.truncated, .badGzip, .tooLarge].contains(error.code) else { throw error }
+            guard [.truncated, .badGzip, .tooLarge, .tooCostly].contains(error.code) else { throw error }
         }
         return Item(record: record, length: reader.size - record.offset, httpHead: nil)
     }
@@ -125,7 +126,7 @@ public final class WARCScanner {
 
     /// - Returns: `nil` if the gzip member is empty.
     private func compressedItem(at offset: UInt64) throws(WebArchiveError) -> Item? {
-        let member = try GzipMember(input)
+        let member = try GzipMember(input, reader.allowance)
         let content = BufferedInput(member)
         guard try !content.isAtEnd() else {
             log.add(

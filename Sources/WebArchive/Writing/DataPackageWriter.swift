@@ -56,7 +56,7 @@ public struct PackageDescription: Sendable, Hashable {
         (created, software) = (package?.created.flatMap { CaptureTimestamp(pageTime: $0) }, package?.software)
         mainPage = package?.mainPage.map { MainPage(url: $0.url, time: $0.timestamp) }
         guard let entry = wacz.directory.entry(named: "datapackage.json"),
-            let bytes = try? wacz.directory.stream(of: entry).readAll(limit: wacz.limits.dataPackageBytesMax),
+            let bytes = try? wacz.directory.contents(of: entry, limit: wacz.limits.dataPackageBytesMax),
             let members = try? Self.members(of: bytes, wacz.limits)
         else { return }
         others = members

@@ -22,8 +22,6 @@ final class PageTexts {
         var waiting: ArraySlice<Candidate> = []
         /// Lines of the page list.
         var lines: [UInt8] = []
-        /// The number of bytes of documents that may still be read.
-        var bytesLeft: UInt64
         /// The number of pages whose documents weren't read for that.
         var leftOut = 0
 
@@ -35,7 +33,7 @@ final class PageTexts {
         }
 
         private func document(of page: Candidate) throws -> DocumentText {
-            if let document = page.document { return DocumentText(document, name: reader.name) }
+            if let document = page.document { return DocumentText(document, name: reader.name, reader.allowance) }
             let content = try RecordContent(reader.record(at: page.offset, length: page.length))
             return DocumentText(content, contentType: content.contentType)
         }
@@ -44,21 +42,18 @@ final class PageTexts {
         private mutating func line(of page: Candidate) -> PageLine {
             var line = PageLine(url: page.url, time: page.time, mime: page.mime)
             guard DocumentText.htmlTypes.contains(page.mime) else { return line }
-            guard bytesLeft > 0 else {
+            guard !reader.allowance.isUsedUp else {
                 leftOut += 1
                 return line
             }
             let collected = Collected()
-            let allowed = min(bytesLeft, reader.limits.importedTextBytesMax)
-            var unread = allowed
             do {
                 var document = try document(of: page)
-                try document.readHTML(bytesLeft: &unread) { collected.add($0, $1) }
+                try document.readHTML(bytesMax: reader.limits.importedTextBytesMax) { collected.add($0, $1) }
                 line.text = collected.text
             } catch {
                 // The damage is a finding of the record. The text of a large document is left to those who search it.
             }
-            bytesLeft -= allowed - unread
             line.title = collected.title
             return line
         }
@@ -70,9 +65,10 @@ final class PageTexts {
     private var batchSize = 0
     private static let batchBytes = 1 << 20
 
+    /// - Parameter reader: Its allowance is that of the texts.
     /// - Parameter output: Receives a line for each page, in their order.
     init(_ reader: WARCReader, to output: FileOutput) {
-        lane = Lane(Work(reader: reader, bytesLeft: reader.limits.parsedBytesMax(compressed: reader.size)))
+        lane = Lane(Work(reader: reader))
         self.output = output
     }
 

@@ -23,9 +23,8 @@ final class RecordIndexer: WARCBlockReceiver {
     private let filename: String
     private let limits: Limits
     private let keepsDocuments: Bool
-    private var bytesLeft: UInt64
-    /// The number of bytes of HTTP heads and of requests that may still be parsed, which takes the most time of all.
-    private var parsedBytesLeft: UInt64
+    /// Charged with HTTP heads and requests, which take the most time of all.
+    private let allowance: Allowance
     /// The offset of the record.
     private var offset: UInt64 = 0
     private var isHTTP = false
@@ -68,12 +67,9 @@ final class RecordIndexer: WARCBlockReceiver {
 
     /// - Parameters:
     ///   - keepsDocuments: Whether captures come with their document.
-    ///   - bytesMax: The maximum size of all blocks.
-    ///   - fileSize: The size of the WARC file.
-    init(filename: String, keepsDocuments: Bool, bytesMax: UInt64, fileSize: UInt64, limits: Limits) {
+    init(filename: String, keepsDocuments: Bool, limits: Limits, _ allowance: Allowance) {
         (self.filename, self.keepsDocuments, self.limits) = (filename, keepsDocuments, limits)
-        bytesLeft = bytesMax
-        parsedBytesLeft = limits.parsedBytesMax(compressed: fileSize)
+        self.allowance = allowance
         log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
     }
 
@@ -101,11 +97,6 @@ final class RecordIndexer: WARCBlockReceiver {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) throws(WebArchiveError) {
-        guard UInt64(bytes.count) <= bytesLeft else {
-            throw WebArchiveError(
-                code: .tooLarge, problem: "the records expand far more than those of real archives", file: filename)
-        }
-        bytesLeft -= UInt64(bytes.count)
         var rest = bytes
         if headEnd != nil {
             let end = headEnd?.find(in: bytes)
@@ -132,7 +123,7 @@ final class RecordIndexer: WARCBlockReceiver {
         if headEnd != nil { endHead() }
         if isRequest, case .request(let method, _) = head?.startLine, method.utf8.count <= limits.tokenBytesMax {
             let body = payload ?? []
-            parsedBytesLeft -= min(parsedBytesLeft, UInt64(body.count))
+            allowance.charge(parsed: UInt64(body.count))
             request = Request(
                 url: record.targetURI ?? "", concurrentTo: record.headers["WARC-Concurrent-To"],
                 method: method.uppercased(), contentType: head?.fields["Content-Type"],
@@ -199,22 +190,18 @@ final class RecordIndexer: WARCBlockReceiver {
             keepsDocuments && head.map { ($0.status ?? 200) == 200 && Self.isHTML($0.fields["Content-Type"]) } ?? false
         guard isRequest || isDocument else { return }
         payload = []
-        let requestBytesMax = min(Self.requestBytesMax, Int(clamping: parsedBytesLeft))
-        payloadBytesMax = isRequest ? requestBytesMax : Self.documentBytesMax
+        payloadBytesMax = isRequest ? Self.requestBytesMax : Self.documentBytesMax
     }
 
     private func readHead() {
         guard !start.isEmpty else { return }
-        guard UInt64(start.count) <= parsedBytesLeft else {
-            return noteHead("the headers expand far more than those of real archives")
-        }
-        parsedBytesLeft -= UInt64(start.count)
         let input = BufferedInput(
             SourceStream(MemoryByteSource(start, name: filename)), capacity: max(1, min(start.count, 64 << 10)))
         do throws(WebArchiveError) {
+            try allowance.charge(parsed: start.count, file: filename)
             head = try HTTPMessageHead.read(from: input, limits: limits)
         } catch {
-            if error.code == .tooLarge { noteHead(error.problem) }
+            if [.tooLarge, .tooCostly].contains(error.code) { noteHead(error.problem) }
         }
     }
 

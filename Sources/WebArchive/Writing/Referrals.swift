@@ -20,10 +20,9 @@ extension WACZFile {
         guard let file = warcEntry(named: page.filename), page.offset < file.uncompressedSize else { return [] }
         var urls: [String] = []
         do throws(WebArchiveError) {
-            let reader = try WARCReader(entry: file, of: directory)
+            let reader = try WARCReader(entry: file, of: directory, allowance)
             let indexer = RecordIndexer(
-                filename: page.filename, keepsDocuments: false, bytesMax: 8 * limits.bytesMax,
-                fileSize: reader.storedSize, limits: self.limits)
+                filename: page.filename, keepsDocuments: false, limits: self.limits, allowance)
             let end = min(reader.size, page.offset.addingSaturated(limits.bytesMax))
             let scanner = try reader.makeScanner(page.offset..<end, receiver: indexer)
             var count = 0

@@ -38,7 +38,7 @@ extension WACZWriter {
         do throws(WebArchiveError) {
             return try copy(capture, to: output, gzip)
         } catch {
-            guard error.isDamage || error.code == .badIndex || error.code == .tooLarge else { throw error }
+            guard error.isDamage || [.badIndex, .tooLarge, .tooCostly].contains(error.code) else { throw error }
             log.add(
                 .error, "warc-damaged", "A WARC record can't be read: \(error.problem).",
                 at: "archive/\(capture.entry.filename) byte \(capture.entry.offset)",
@@ -56,7 +56,7 @@ extension WACZWriter {
         guard let file = capture.wacz.warcEntry(named: capture.entry.filename) else {
             throw WebArchiveError(code: .badIndex, problem: "the WARC file is missing", file: capture.entry.filename)
         }
-        let reader = try WARCReader(entry: file, of: capture.wacz.directory)
+        let reader = try WARCReader(entry: file, of: capture.wacz.directory, capture.wacz.allowance)
         let scanner = try reader.makeScanner(min(capture.entry.offset, reader.size)..<reader.size)
         let whole = try scanner.next()
         let cut = whole == nil ? try scanner.nextCutItem() : nil

@@ -28,7 +28,8 @@ extension WACZWriter {
     ) throws {
         let name = freeWARCName(name)
         let reader = WARCReader(source, limits: limits)
-        let texts = detectsPages ? PageTexts(reader, to: pages.output) : nil
+        // Texts have an allowance of their own, so that they don't keep captures from being listed.
+        let texts = detectsPages ? PageTexts(WARCReader(source, limits: limits), to: pages.output) : nil
         try withoutActuallyEscaping(progress) { progress in
             try add("archive/\(name)", sizeMax: source.size) { entry in
                 let copy = CopiedStream(SourceStream(source), to: entry, progress)
@@ -58,8 +59,7 @@ extension WACZWriter {
         _ reader: WARCReader, from copy: CopiedStream, filename: String, _ texts: PageTexts?, stopsAtOtherMembers: Bool
     ) throws(WebArchiveError) -> Bool {
         let indexer = RecordIndexer(
-            filename: filename, keepsDocuments: texts != nil, bytesMax: limits.recordBytesMax(compressed: reader.size),
-            fileSize: reader.size, limits: limits)
+            filename: filename, keepsDocuments: texts != nil, limits: limits, reader.allowance)
         let scanner = WARCScanner(reader, BufferedInput(copy, capacity: 256 << 10), receiver: indexer)
         while let item = try scanner.next() {
             recordCount += 1

@@ -135,7 +135,7 @@ public final class WACZWriter {
     package func source(of entry: ZIPEntry, in wacz: WACZFile) throws -> any ByteSource {
         if entry.method == .stored { return try wacz.directory.bytes(of: entry) }
         let copy = try TemporaryFile(in: folder)
-        try wacz.directory.stream(of: entry).forEachPiece { bytes throws(WebArchiveError) in
+        try wacz.directory.stream(of: entry, wacz.allowance).forEachPiece { bytes throws(WebArchiveError) in
             try copy.output.write(bytes)
         }
         return try copy.finish(name: wacz.directory.path(of: entry))

@@ -21,23 +21,24 @@ package struct WARCFormat: Sendable, Hashable {
     ///
     /// - Throws: `io`; for a file of Zstandard frames also their errors, if none can be read; `unsupported`.
     package init?(_ source: any ByteSource, limits: Limits = .standard) throws(WebArchiveError) {
+        let allowance = Allowance(archiveSize: source.size)
         let input = BufferedInput(SourceStream(source))
         let start = try input.peek(4)
         isCompressed = GzipMember.starts(start)
         isZstandard = ZstdFrame.starts(start)
         if isZstandard {
-            guard let kind = try Self.kind(of: ZstdFrames(source)) else { return nil }
+            guard let kind = try Self.kind(of: ZstdFrames(source, allowance)) else { return nil }
             (self.kind, hasOtherMembers) = (kind, false)
             return
         }
         do throws(WebArchiveError) {
-            let content = isCompressed ? try Self.firstMember(in: input) : input
+            let content = isCompressed ? try Self.firstMember(in: input, allowance) : input
             _ = try content.skipLineEnds()
             guard let kind = Self.kind(try content.peek(9)) else { return nil }
             self.kind = kind
             hasOtherMembers = isCompressed && !Self.isOneRecord(content, kind, limits)
         } catch {
-            guard error.isDamage, let kind = try Self.kind(afterDamage: source, limits) else {
+            guard error.isDamage, let kind = try Self.kind(afterDamage: source, limits, allowance) else {
                 if error.isDamage { return nil }
                 throw error
             }
@@ -46,12 +47,14 @@ package struct WARCFormat: Sendable, Hashable {
     }
 
     /// Returns the first gzip member that isn't empty.
-    private static func firstMember(in input: BufferedInput) throws(WebArchiveError) -> BufferedInput {
+    private static func firstMember(
+        in input: BufferedInput, _ allowance: Allowance
+    ) throws(WebArchiveError) -> BufferedInput {
         for _ in 0..<emptyMembersMax {
-            let content = BufferedInput(try GzipMember(input))
+            let content = BufferedInput(try GzipMember(input, allowance))
             guard try content.isAtEnd(), GzipMember.starts(try input.peek(3)) else { return content }
         }
-        return BufferedInput(try GzipMember(input))
+        return BufferedInput(try GzipMember(input, allowance))
     }
 
     /// The maximum number of empty gzip members at the start.
@@ -84,10 +87,12 @@ package struct WARCFormat: Sendable, Hashable {
     private static let framesMax = 1000
 
     /// Recognizes a file with a damaged start by the first record that can be read.
-    private static func kind(afterDamage source: any ByteSource, _ limits: Limits) throws(WebArchiveError) -> Kind? {
+    private static func kind(
+        afterDamage source: any ByteSource, _ limits: Limits, _ allowance: Allowance
+    ) throws(WebArchiveError) -> Kind? {
         let start = try SubrangeByteSource(source, offset: 0, length: min(source.size, 4 << 20))
-        if try WARCReader(start, limits: limits).makeScanner().next() != nil { return .warc }
-        return try ARCReader(start, limits: limits).hasRecord() ? .arc : nil
+        if try WARCReader(start, limits: limits, allowance: allowance).makeScanner().next() != nil { return .warc }
+        return try ARCReader(start, limits: limits, allowance).hasRecord() ? .arc : nil
     }
 
     /// Whether a gzip member holds exactly one record, as far as it can be read.
@@ -115,12 +120,13 @@ package struct WARCFormat: Sendable, Hashable {
 struct WARCConversion {
     let folder: String
     let limits: Limits
+    let allowance: Allowance
     /// Called regularly with the number of bytes of the file whose records were converted; throws to stop.
     let progress: (UInt64) throws -> Void
     private(set) var log: FindingLog
 
-    init(folder: String, limits: Limits, progress: @escaping (UInt64) throws -> Void) {
-        (self.folder, self.limits, self.progress) = (folder, limits, progress)
+    init(folder: String, limits: Limits, _ allowance: Allowance, progress: @escaping (UInt64) throws -> Void) {
+        (self.folder, self.limits, self.allowance, self.progress) = (folder, limits, allowance, progress)
         log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
     }
 
@@ -155,7 +161,8 @@ struct WARCConversion {
     /// - Returns: The parts before, between and after damaged places. A record that is cut off ends with its part, so that
     ///   it doesn't hide the next one.
     private mutating func decompressed(_ source: any ByteSource, _ format: WARCFormat) throws -> [SubrangeByteSource] {
-        let stream: any ByteStream = try format.isZstandard ? ZstdFrames(source) : GzipStream(SourceStream(source))
+        let stream: any ByteStream =
+            try format.isZstandard ? ZstdFrames(source, allowance) : GzipStream(SourceStream(source), allowance)
         let file = try TemporaryFile(in: folder)
         var starts: [UInt64] = [0]
         var (isDamaged, triesLeft) = (false, format.isZstandard ? Self.damagedFramesMax : 1)
@@ -208,7 +215,7 @@ struct WARCConversion {
     private mutating func compressRecords(
         of source: any ByteSource, _ writer: WARCWriter, _ report: (UInt64) throws -> Void
     ) throws {
-        let scanner = try WARCReader(source, limits: limits).makeScanner()
+        let scanner = try WARCReader(source, limits: limits, allowance: allowance).makeScanner()
         while let item = try scanner.next() {
             let record = try SubrangeByteSource(source, offset: item.record.offset, length: item.length)
             try writer.write([], SourceStream(record))
@@ -240,7 +247,7 @@ struct WARCConversion {
     private mutating func convertARC(
         _ source: any ByteSource, _ writer: WARCWriter, _ report: (UInt64) throws -> Void
     ) throws {
-        let reader = try ARCReader(source, limits: limits)
+        let reader = try ARCReader(source, limits: limits, allowance)
         try reader.forEachRecord { header, stream, isCut in
             let block = try spooled(stream)
             try write(header, block, isCut: isCut, source.name, writer)
@@ -343,8 +350,9 @@ extension WACZWriter {
                 refusesOtherMembers: true, progress: progress)
             return true
         }
+        let allowance = Allowance(archiveSize: source.size)
         try withoutActuallyEscaping(progress) { progress in
-            var conversion = WARCConversion(folder: folder, limits: limits, progress: progress)
+            var conversion = WARCConversion(folder: folder, limits: limits, allowance, progress: progress)
             let converted = try conversion.convert(source, format, inflates: converts)
             sourceLog.add(conversion.log.asLost())
             try addWARC(converted, name: stem + ".warc.gz", detectsPages: detectsPages) { _ in try progress(source.size)

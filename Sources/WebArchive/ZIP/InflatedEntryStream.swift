@@ -6,17 +6,17 @@ final class InflatedEntryStream: ByteStream {
     private let entry: ZIPEntry
     private let input: BufferedInput
     private let inflater: Inflater
+    private let allowance: Allowance
     private var produced: UInt64 = 0
     private var checksum: UInt = 0
     private var isFinished = false
 
-    init(_ entry: ZIPEntry, in directory: ZIPDirectory) throws(WebArchiveError) {
+    init(_ entry: ZIPEntry, in directory: ZIPDirectory, _ allowance: Allowance) throws(WebArchiveError) {
         let range = try directory.dataRange(of: entry)
         let name = directory.path(of: entry)
         let bytes = try SubrangeByteSource(
             directory.source, offset: range.lowerBound, length: entry.compressedSize, name: name)
-        self.entry = entry
-        self.name = name
+        (self.entry, self.name, self.allowance) = (entry, name, allowance)
         input = BufferedInput(SourceStream(bytes))
         inflater = try Inflater(format: .rawDeflate, file: name)
     }
@@ -34,6 +34,7 @@ final class InflatedEntryStream: ByteStream {
             checksum = CZlib.crc32(checksum, bytes, UInt32(step.produced))
             isFinished = step.isFinished
             try check()
+            try allowance.charge(step.produced, file: name)
             if step.produced > 0 { return step.produced }
         }
         return 0

@@ -105,10 +105,12 @@ public struct ZIPDirectory: Sendable {
     /// Returns a stream for the contents of an entry, decompressed if necessary.
     ///
     /// For a deflated entry, reading throws if the size or the CRC is wrong.
-    public func stream(of entry: ZIPEntry) throws(WebArchiveError) -> any ByteStream {
+    ///
+    /// - Parameter allowance: Charged with what is decompressed.
+    public func stream(of entry: ZIPEntry, _ allowance: Allowance) throws(WebArchiveError) -> any ByteStream {
         switch entry.method {
         case .stored: return SourceStream(try bytes(of: entry))
-        case .deflated: return try InflatedEntryStream(entry, in: self)
+        case .deflated: return try InflatedEntryStream(entry, in: self, allowance)
         case .other(let number):
             throw WebArchiveError(
                 code: .unsupported, problem: "ZIP compression method \(number) isn't supported", file: path(of: entry))
@@ -124,7 +126,7 @@ public struct ZIPDirectory: Sendable {
                 code: .tooLarge, problem: "the entry has \(entry.uncompressedSize) bytes, and the limit is \(limit)",
                 file: path(of: entry))
         }
-        return try stream(of: entry).readAll(
+        return try stream(of: entry, Allowance(bytes: limit)).readAll(
             limit: min(limit, entry.uncompressedSize), reserving: entry.uncompressedSize)
     }
 

@@ -54,9 +54,9 @@ public final class ZipNumIndex: Sendable {
     var fileNumbers: [Int] { files.map(\.number) }
 
     /// Returns a cursor at the first line that isn't below `target`.
-    func cursor(from target: [UInt8]) throws(WebArchiveError) -> ZipNumCursor {
+    func cursor(from target: [UInt8], _ allowance: Allowance?) throws(WebArchiveError) -> ZipNumCursor {
         let (found, below) = try places.search(target)
-        return ZipNumCursor(self, places: below.map { places.cursor(from: $0) } ?? found, target: target)
+        return ZipNumCursor(self, places: below.map { places.cursor(from: $0) } ?? found, target: target, allowance)
     }
 
     /// Returns the last line below `target`, or `nil` if there is none.
@@ -65,7 +65,7 @@ public final class ZipNumIndex: Sendable {
             return nil
         }
         let (place, file) = try place(of: named)
-        let block = try block(place, in: file)
+        let block = try block(place, in: file, nil)
         let line = block.lowerBound(target) - 1
         guard line >= 0 else { return nil }
         let position = CDXJLine.Position(file: file.number, offset: place.offset, line: line)
@@ -147,7 +147,7 @@ public final class ZipNumIndex: Sendable {
     /// - Throws: The errors of a search and of `progress`.
     func checkBlocks(_ progress: () throws -> Void = {}) throws {
         try checkPlaces()
-        let cursor = ZipNumCursor(self, places: places.cursor(from: places.start), target: [])
+        let cursor = ZipNumCursor(self, places: places.cursor(from: places.start), target: [], nil)
         while try cursor.nextBlock() { try progress() }
     }
 
@@ -172,13 +172,17 @@ public final class ZipNumIndex: Sendable {
 
     /// Returns a decompressed block, from the cache if possible. Checks its digest when it's first read.
     ///
-    /// - Throws: `badIndex` if the order, size or digest of the block is wrong; `badGzip`.
-    func block(_ place: ZipNumLine, in file: File) throws(WebArchiveError) -> ZipNumBlock {
+    /// - Parameter allowance: See `CDXJIndex.cursor`.
+    /// - Throws: `badIndex` if the order, size or digest of the block is wrong; `badGzip`; `tooCostly`.
+    func block(
+        _ place: ZipNumLine, in file: File, _ allowance: Allowance?
+    ) throws(WebArchiveError) -> ZipNumBlock {
         let key = ZipNumBlockCache.Key(file: file.number, offset: place.offset, length: place.length)
         let (known, isChecked) = cache.withLock { ($0.block(key), $0.isChecked(key)) }
         if let known { return known }
         // Reads without the lock. Two threads may decompress the same block, but never wait for each other's read.
         guard place.length <= UInt64(limits.indexBlockBytesMax) else { throw tooLarge(place, file) }
+        try allowance?.charge(Int(place.length), file: file.source.name)
         let compressed = try file.source.read(at: place.offset, count: Int(place.length))
         if !isChecked, let digest = place.digest, digest.algorithm == .sha256,
             !SHA256.hash(data: compressed).elementsEqual(digest.bytes)
@@ -186,6 +190,8 @@ public final class ZipNumIndex: Sendable {
             throw ZipNumBlock.invalid(Self.wrongDigest, file.source.name, place)
         }
         let text = try inflated(compressed, place, file)
+        // Real pages can be in another order than the index, so that each needs a block. They are much larger.
+        try allowance?.charge(text.count / 2, file: file.source.name)
         let block = try ZipNumBlock(text, place: place, file: file.source.name, limits: limits)
         cache.withLock { $0.add(block, key) }
         return block
@@ -199,9 +205,9 @@ public final class ZipNumIndex: Sendable {
         do throws(WebArchiveError) {
             // A member ends with the size of its content. RFC 1952 §2.3.1.
             let size = compressed.count < 4 ? 0 : UInt64(compressed.uint32(at: compressed.count - 4))
-            return try GzipStream(SourceStream(source)).readAll(
-                limit: UInt64(limits.indexBlockBytesMax), reserving: size)
-        } catch let error where error.code == .tooLarge {
+            let limit = UInt64(limits.indexBlockBytesMax)
+            return try GzipStream(SourceStream(source), Allowance(bytes: limit)).readAll(limit: limit, reserving: size)
+        } catch let error where error.code == .tooLarge || error.code == .tooCostly {
             throw tooLarge(place, file)
         }
     }
@@ -216,16 +222,15 @@ final class ZipNumCursor {
     private let index: ZipNumIndex
     private let places: SortedLineCursor
     private let target: [UInt8]
+    private let allowance: Allowance?
     private var block: ZipNumBlock?
     private var line = 0
     private var place: (offset: UInt64, end: UInt64, file: Int)?
     private var lastKey: ArraySlice<UInt8> = []
     private var pending: CDXJLine?
 
-    init(_ index: ZipNumIndex, places: SortedLineCursor, target: [UInt8]) {
-        self.index = index
-        self.places = places
-        self.target = target
+    init(_ index: ZipNumIndex, places: SortedLineCursor, target: [UInt8], _ allowance: Allowance?) {
+        (self.index, self.places, self.target, self.allowance) = (index, places, target, allowance)
     }
 
     /// Returns the next line without advancing, or `nil` at the end.
@@ -255,7 +260,7 @@ final class ZipNumCursor {
         if let place, place.file == file.number, place.end != found.offset {
             throw ZipNumBlock.invalid("the blocks in the .idx file aren't contiguous", file.source.name, found)
         }
-        let next = try index.block(found, in: file)
+        let next = try index.block(found, in: file, allowance)
         guard !CDXJLine.sortKey(of: next.line(0)[...]).lexicographicallyPrecedes(lastKey) else {
             throw ZipNumBlock.invalid("the block belongs before the previous one", file.source.name, found)
         }

@@ -179,6 +179,8 @@ struct ExportOutput {
         if common.json { return Terminal.write(Terminal.json(SavedFiles(folder: folder, files: files))) }
         let count = Terminal.count(files.count, "file", "files")
         common.tell("\(name): saved \(count) (\(Terminal.size(files.size))) in \(Terminal.safe(folder))")
-        if files.failed > 0 { common.tell("  \(Terminal.count(files.failed, "capture", "captures")) can't be read") }
+        guard files.failed > 0 else { return }
+        let problem = files.problem.map { ": \(Terminal.safe($0))" } ?? ""
+        common.tell("  \(Terminal.count(files.failed, "capture", "captures")) can't be read\(problem)")
     }
 }

@@ -103,7 +103,7 @@ struct GetCommand: ParsableCommand {
     }
 
     private func writeRecord(of capture: OpenCapture, in store: ArchiveStore) throws {
-        let record = try store.openArchives.lookups(capture.archive).wacz.record(of: capture.entry)
+        let record = try store.openArchives.lookups(capture.archive, Allowances()).wacz.record(of: capture.entry)
         let fields = record.headers.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
         try Terminal.writeBytes(Array("WARC/\(record.version)\r\n\(fields)\r\n".utf8))
         try record.forEachChunk {

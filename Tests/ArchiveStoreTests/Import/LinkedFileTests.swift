@@ -45,7 +45,9 @@ struct LinkedFileTests {
         #expect(hashed.replayCollection == "elsewhere-\(hash.prefix(12))")
         #expect(hashed.provisionalKey == archive.key)
         #expect(try test.store.catalog.pages(key: hash, PageListRequest(limit: 10)).total == 3)
-        #expect(try test.store.openArchives.lookups(hashed).wacz.isKnownSorted, "its index files have moved with it")
+        #expect(
+            try test.store.openArchives.lookups(hashed, Allowances()).wacz.isKnownSorted,
+            "its index files have moved with it")
         try await test.expectWhole()
         #expect(try test.store.repair() == RepairReport())
     }
@@ -75,21 +77,21 @@ struct LinkedFileTests {
         let (test, archive, path) = try referred()
         try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
         #expect(archive.availability(in: test.layout) == .unavailable)
-        #expect(code { _ = try test.store.openArchives.lookups(archive) } == .unavailable)
+        #expect(code { _ = try test.store.openArchives.lookups(archive, Allowances()) } == .unavailable)
         #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-unavailable"))
         #expect(try test.store.repair() == RepairReport())
         #expect(try test.store.catalog.allArchives() == [archive])
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
         #expect(archive.availability(in: test.layout) == .available)
-        #expect(try test.store.openArchives.lookups(archive).wacz.size == archive.size)
+        #expect(try test.store.openArchives.lookups(archive, Allowances()).wacz.size == archive.size)
     }
 
     @Test func changedFileIsNotOpened() async throws {
         let (test, archive, path) = try referred()
-        _ = try test.store.openArchives.lookups(archive)
+        _ = try test.store.openArchives.lookups(archive, Allowances())
         try change(path)
         #expect(archive.availability(in: test.layout) == .changed)
-        #expect(code { _ = try test.store.openArchives.lookups(archive) } == .changed)
+        #expect(code { _ = try test.store.openArchives.lookups(archive, Allowances()) } == .changed)
         let request = try #require(OpenArchives.Request(path: "elsewhere.wacz", query: nil))
         #expect(code { _ = try test.store.openArchives.file(for: request) } == .changed)
         #expect(code { _ = try test.store.committer.finishHashing(key: archive.key, sha256: "0") } == .changed)

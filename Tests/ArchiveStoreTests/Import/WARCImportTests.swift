@@ -53,7 +53,7 @@ struct WARCImportTests {
         try makeWARC([("https://b.example/", "<title>B</title>")], at: other)
         let archive = try importTogether([file, other]).archive
         #expect(archive.captureCount == 2 && archive.source == "\(file), \(other)")
-        let indexed = try test.store.openArchives.lookups(archive)
+        let indexed = try test.store.openArchives.lookups(archive, Allowances())
         #expect(indexed.wacz.warcEntries.map(\.name) == ["archive/site.warc.gz", "archive/more.warc.gz"])
         #expect(try test.store.captures(of: archive, url: "https://b.example/", limit: 9).count == 1)
         let wacz = try test.file("a.wacz")

@@ -40,7 +40,7 @@ struct ArchiveLookupsTests {
         #expect(archive.lookups?.reason?.contains(c.reason ?? "") == (c.reason == nil ? nil : true))
         try await test.expectWhole()
         try expectEveryCapture(of: archive, in: test.store, count: 9)
-        let indexed = try test.store.openArchives.lookups(archive)
+        let indexed = try test.store.openArchives.lookups(archive, Allowances())
         #expect(indexed.wacz.isKnownSorted)
         #expect(try indexed.wacz.indexAccess() == .search)
         // Another process reads the same from the catalog.
@@ -81,7 +81,7 @@ struct ArchiveLookupsTests {
         #expect(archive.captureCount == 0)
         #expect(archive.lookups == ArchiveLookups(strategy: .empty))
         #expect(try test.store.captures(of: archive, url: "http://example.org/", limit: 10).isEmpty)
-        #expect(try test.store.openArchives.lookups(archive).wacz.indexAccess() == .search)
+        #expect(try test.store.openArchives.lookups(archive, Allowances()).wacz.indexAccess() == .search)
         try await test.expectWhole()
     }
 

@@ -38,7 +38,9 @@ struct CaptureFiltersTests {
 
     private func makeFilters(_ archives: [Archive]) throws {
         for archive in archives {
-            try store.filters.make(for: archive, CancellationCheck()) { try store.openArchives.wacz(of: archive) }
+            try store.filters.make(for: archive, CancellationCheck()) {
+                try store.openArchives.wacz(of: archive, Allowances())
+            }
         }
     }
 

@@ -179,7 +179,7 @@ struct IndexCountsTests {
     @Test func countsOfARemovedArchiveAreNotKept() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: test.file("a.wacz")).archive
-        let open = try test.store.openArchives.lookups(archive)
+        let open = try test.store.openArchives.lookups(archive, Allowances())
         #expect(open.archive == archive)
         var isRemoved = false
         #expect(throws: (any Error).self) {

@@ -31,7 +31,7 @@ struct IndexedArchiveTests {
     private func expectRight(
         _ archives: OpenArchives, _ archive: Archive, _ comment: String, count: Int = count
     ) throws {
-        let indexed = try archives.lookups(archive)
+        let indexed = try archives.lookups(archive, Allowances())
         for number in [0, count / 2 - 1, count - 1] {
             let url = "http://example.org/\(number)"
             let found = try indexed.wacz.captures(ofURL: url)
@@ -53,7 +53,7 @@ struct IndexedArchiveTests {
         try put(whole + whole, to: path)
         try expectRight(fresh(test), archive, "twice as long", count: count)
         try put(whole, to: path)
-        #expect(try fresh(test).lookups(archive).wacz.isKnownSorted)
+        #expect(try fresh(test).lookups(archive, Allowances()).wacz.isKnownSorted)
     }
 
     @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], DerivedFile.zipNum)
@@ -83,7 +83,7 @@ struct IndexedArchiveTests {
             let path = test.layout.derived(file, key: archive.key)
             let right = try contents(of: path)
             try FileManager.default.removeItem(atPath: path)
-            #expect(try !fresh(test).lookups(archive).wacz.isKnownSorted)
+            #expect(try !fresh(test).lookups(archive, Allowances()).wacz.isKnownSorted)
             try expectRight(fresh(test), archive, "\(file) missing", count: 9)
             #expect(try test.store.prepareLookups() == LookupsReport(prepared: [archive.id]))
             #expect(try contents(of: path) == right)
@@ -92,7 +92,7 @@ struct IndexedArchiveTests {
             #expect(try test.store.prepareLookups() == LookupsReport(prepared: [archive.id]))
             #expect(try contents(of: path) == right)
         }
-        #expect(try test.store.openArchives.lookups(archive).wacz.isKnownSorted)
+        #expect(try test.store.openArchives.lookups(archive, Allowances()).wacz.isKnownSorted)
         try await test.expectWhole()
         #expect(try test.store.prepareLookups() == LookupsReport())
     }
@@ -105,7 +105,7 @@ struct IndexedArchiveTests {
         var damaged = right
         damaged[right.count / 2] ^= 0x10
         try put(damaged, to: path)
-        #expect(try fresh(test).lookups(archive).wacz.isKnownSorted)
+        #expect(try fresh(test).lookups(archive, Allowances()).wacz.isKnownSorted)
         #expect(try test.store.prepareLookups().prepared == [archive.id])
         #expect(try contents(of: path) == right)
     }
@@ -129,13 +129,13 @@ struct IndexedArchiveTests {
         let store = try test.reopened()
         let old = try #require(try store.catalog.archive(key: archive.key))
         #expect(old.lookups == nil)
-        #expect(try !store.openArchives.lookups(old).wacz.isKnownSorted)
+        #expect(try !store.openArchives.lookups(old, Allowances()).wacz.isKnownSorted)
         try expectEveryCapture(of: old, in: store, count: 9)
         #expect(try store.repair() == RepairReport())
         #expect(try store.prepareLookups() == LookupsReport(prepared: [archive.id]))
         let new = try #require(try store.catalog.archive(key: archive.key))
         #expect(new == archive)
-        #expect(try store.openArchives.lookups(new).wacz.isKnownSorted)
+        #expect(try store.openArchives.lookups(new, Allowances()).wacz.isKnownSorted)
         try expectEveryCapture(of: new, in: store, count: 9)
         try await test.expectWhole()
         #expect(try store.prepareLookups() == LookupsReport())
@@ -196,7 +196,7 @@ struct IndexedFixtureTests {
             for (archive, captures) in zip(archives, found) { #expect(captures == found[0], "\(archive.id) \(url)") }
         }
         for archive in archives {
-            #expect(try test.store.openArchives.lookups(archive).wacz.indexAccess() == .search)
+            #expect(try test.store.openArchives.lookups(archive, Allowances()).wacz.indexAccess() == .search)
         }
     }
 
@@ -210,7 +210,7 @@ struct IndexedFixtureTests {
         let archive = try test.store.importFile(at: "\(folder)/hostile/\(name).wacz").archive
         #expect(archive.lookups?.usesSidecar == usesSidecar)
         #expect(archive.captureCount == 4)
-        let wacz = try test.store.openArchives.wacz(of: archive)
+        let wacz = try test.store.openArchives.wacz(of: archive, Allowances())
         #expect(try wacz.indexAccess() == .search)
         var number = 0
         try WACZFile.open(path: "\(folder)/hostile/\(name).wacz").forEachIndexEntry { entry, _ in

@@ -18,12 +18,12 @@ struct OpenArchivesTests {
 
     /// Tells one opening of a package from the next.
     private func opening(_ archives: OpenArchives, _ archive: Archive) throws -> ObjectIdentifier {
-        ObjectIdentifier(try #require(try archives.lookups(archive).wacz.source as? FileByteSource))
+        ObjectIdentifier(try #require(try archives.lookups(archive, Allowances()).wacz.source as? FileByteSource))
     }
 
     @Test func keepsFortyArchivesOpen() throws {
         let (test, archives) = try filled(40)
-        let first = try archives.map { try test.store.openArchives.lookups($0).wacz }
+        let first = try archives.map { try test.store.openArchives.lookups($0, Allowances()).wacz }
         let request = ArchiveStore.CaptureRequest(url: "http://example.org/1", time: nil)
         #expect(try test.store.resolver.openCapture(request, in: archives, allowsFuzzyMatch: false) != nil)
         for (archive, wacz) in zip(archives, first) {
@@ -35,9 +35,9 @@ struct OpenArchivesTests {
         let (test, archives) = try filled(4)
         let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, packagesMax: 3)
         // Kept alive, so that no identifier is reused.
-        let first = try archives[..<3].map { try open.lookups($0).wacz }
-        _ = try open.lookups(archives[0])
-        _ = try open.lookups(archives[3])
+        let first = try archives[..<3].map { try open.lookups($0, Allowances()).wacz }
+        _ = try open.lookups(archives[0], Allowances())
+        _ = try open.lookups(archives[3], Allowances())
         let isSame = try [0, 2].map {
             try opening(open, archives[$0]) == ObjectIdentifier(first[$0].source as AnyObject)
         }
@@ -49,11 +49,11 @@ struct OpenArchivesTests {
     @Test func closesArchivesWhoseIndexesGrew() throws {
         let (test, archives) = try filled(4, layout: .zipNum)
         func byteCount(_ open: OpenArchives) throws -> Int {
-            try archives.reduce(0) { try $0 + open.lookups($1).byteCount }
+            try archives.reduce(0) { try $0 + open.lookups($1, Allowances()).byteCount }
         }
         func lookUp(_ open: OpenArchives) throws {
             for archive in archives {
-                let indexed = try open.lookups(archive)
+                let indexed = try open.lookups(archive, Allowances())
                 _ = try indexed.wacz.captures(ofURL: "http://example.org/1")
             }
         }
@@ -63,11 +63,11 @@ struct OpenArchivesTests {
         let grown = try byteCount(all)
         #expect(grown > opened)
         let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, bytesMax: (opened + grown) / 2)
-        weak let oldest = try open.wacz(of: archives[0]).source as? FileByteSource
+        weak let oldest = try open.wacz(of: archives[0], Allowances()).source as? FileByteSource
         _ = try byteCount(open)
         #expect(oldest != nil)
         try lookUp(open)
-        weak let newest = try open.wacz(of: archives[3]).source as? FileByteSource
+        weak let newest = try open.wacz(of: archives[3], Allowances()).source as? FileByteSource
         open.releaseUnused(now: .now)
         #expect(oldest == nil && newest != nil)
     }
@@ -78,7 +78,7 @@ struct OpenArchivesTests {
             let open = OpenArchives(layout: test.layout, catalog: test.store.catalog)
             let found = Mutex<[WACZFile]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { _ in
-                guard let wacz = try? open.lookups(archives[0]).wacz else { return }
+                guard let wacz = try? open.lookups(archives[0], Allowances()).wacz else { return }
                 found.withLock { $0.append(wacz) }
             }
             let sources = found.withLock { $0.map { ObjectIdentifier($0.source as AnyObject) } }
@@ -107,13 +107,13 @@ struct OpenArchivesTests {
         let test = try TestStore()
         let (archive, url) = try damagedArchive(in: test)
         let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, recheckInterval: .zero)
-        let before = try open.lookups(archive)
+        let before = try open.lookups(archive, Allowances())
         #expect(try before.wacz.captures(ofURL: url).map(\.url) == [url])
-        #expect(try open.lookups(archive).wacz.indexAccess() != .search)
+        #expect(try open.lookups(archive, Allowances()).wacz.indexAccess() != .search)
         let other = try test.reopened()
         #expect(try other.prepareLookups().prepared == [archive.id])
         #expect(try test.store.catalog.archive(key: archive.key) == archive)
-        let after = try open.lookups(archive)
+        let after = try open.lookups(archive, Allowances())
         #expect(try after.wacz.indexAccess() == .search)
         #expect(try after.wacz.captures(ofURL: url).map(\.url) == [url])
         #expect(try opening(open, archive) == ObjectIdentifier(after.wacz.source as AnyObject), "opened once")
@@ -121,7 +121,7 @@ struct OpenArchivesTests {
 
     @Test func removedFileIsClosed() throws {
         let (test, archives) = try filled(1)
-        weak let source = try test.store.openArchives.wacz(of: archives[0]).source as? FileByteSource
+        weak let source = try test.store.openArchives.wacz(of: archives[0], Allowances()).source as? FileByteSource
         let request = try #require(OpenArchives.Request(path: archives[0].id.text, query: nil))
         weak let file = try test.store.openArchives.file(for: request)
         test.store.openArchives.releaseUnused(now: .now + .seconds(10))
@@ -144,9 +144,9 @@ struct OpenArchivesTests {
         bytes[bytes.count / 2] ^= 0x10
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let index = OpenArchives(layout: test.layout, catalog: test.store.catalog)
-        #expect(try index.lookups(archive).wacz.isKnownSorted)
+        #expect(try index.lookups(archive, Allowances()).wacz.isKnownSorted)
         let urls = (0..<Self.manyPages).map { "http://example.org/\($0)" }
-        let wacz = try index.wacz(of: archive)
+        let wacz = try index.wacz(of: archive, Allowances())
         let found = try urls.first { url in
             _ = try wacz.captures(ofURL: url)
             return try wacz.indexAccess() != .search

@@ -25,7 +25,9 @@ struct RequirementsTests {
             seed: 3, requires: [("two.wacz", label + hashes.1), ("one.wacz", label + hashes.0.uppercased())])
         let outcome = try test.store.importFile(at: try test.folder.write(needs, to: "needs.wacz"))
         let archive = outcome.archive
-        #expect(try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive)).isEmpty)
+        #expect(
+            try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive, Allowances())).isEmpty
+        )
         let missing = outcome.findings.filter { $0.code == "required-archive-missing" }
         #expect(missing.map(\.severity) == [.warning, .warning])
         #expect(missing.first?.what.contains("two.wacz") == true)
@@ -37,16 +39,24 @@ struct RequirementsTests {
         let imported = try test.store.jobs.importStream(stream.number, name: "x", source: "standard input")
         let second = try #require(imported.outcome).archive
         withExtendedLifetime(stream) {}
-        #expect(try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive)) == [second])
+        #expect(
+            try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive, Allowances())) == [
+                second
+            ])
         #expect(try test.store.details(of: archive).findings.filter { $0.code == missing[0].code }.count == 1)
         let first = try test.store.importFile(at: one).archive
         #expect(
-            try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive)) == [second, first])
+            try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive, Allowances())) == [
+                second, first,
+            ])
         let details = try test.store.details(of: archive)
         #expect(!details.findings.contains { $0.code == missing[0].code })
         #expect(details.archive.findingCounts == FindingCounts(details.findings))
         try test.store.remove(second.id)
-        #expect(try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive)) == [first])
+        #expect(
+            try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(archive, Allowances())) == [
+                first
+            ])
         #expect(try test.store.details(of: archive).findings.contains { $0.code == missing[0].code })
     }
 
@@ -62,7 +72,9 @@ struct RequirementsTests {
                 ("one.wacz", String(hash.dropLast())),
             ])
         let outcome = try test.store.importFile(at: try test.folder.write(needs, to: "needs.wacz"))
-        #expect(try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(outcome.archive)).isEmpty)
+        #expect(
+            try test.store.resolver.requiredArchives(of: test.store.openArchives.lookups(outcome.archive, Allowances()))
+                .isEmpty)
         let codes = outcome.findings.map(\.code).filter { $0.hasPrefix("required-") }
         // Three of the four say the same: no hash.
         #expect(codes == ["required-archive-unknown", "required-archive-unknown"])

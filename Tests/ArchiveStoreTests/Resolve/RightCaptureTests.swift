@@ -321,7 +321,7 @@ struct RightCaptureTests {
         }
         #expect(try answer(nil, of: "http://a.example/lone", in: [archive]) == nil)
         #expect(archive.summary.captureCount == 1)
-        let wacz = try test.store.openArchives.lookups(archive).wacz
+        let wacz = try test.store.openArchives.lookups(archive, Allowances()).wacz
         #expect(try wacz.captures(ofURL: url).map(\.timestamp) == ["20200101000000"])
         #expect(
             try wacz.firstCaptures(matching: CaptureQuery(url: url, matchType: .prefix), limit: 9, CancellationCheck())

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ArchiveStore
+@testable import WebArchive
 
 /// A small file can't add much to the search index.
 struct TextLimitsTests {
@@ -14,11 +15,14 @@ struct TextLimitsTests {
 
     /// Indexes an archive with lower limits than those for its size.
     private func index(
-        _ archive: Archive, _ test: TestStore, _ change: (inout PageTextLimits) -> Void
+        _ archive: Archive, _ test: TestStore, indexed: UInt64 = 1 << 30, parsed: UInt64 = 1 << 30
     ) throws -> IndexedText {
         var limits = PageTextLimits(archiveSize: archive.size)
-        change(&limits)
-        #expect(try TextWork(store: test.store, archive: archive, limits: limits).run { _, _ in } == .done)
+        limits.indexed = indexed
+        let allowance = Allowance(parsedBytes: parsed)
+        let work = TextWork(
+            store: test.store, archive: archive, limits: limits, allowances: Allowances(allowance, for: archive))
+        #expect(try work.run { _, _ in } == .done)
         return try progress(archive, test)
     }
 
@@ -92,7 +96,7 @@ struct TextLimitsTests {
             return Record("http://reef.example/\(name)", page(name, "coral \(words)"))
         }
         let archive = try test.add(records, id: "a", indexes: false)
-        let indexed = try index(archive, test) { $0.indexed = 2 << 20 }
+        let indexed = try index(archive, test, indexed: 2 << 20)
         #expect(indexed.isComplete && indexed.pages == 3 && indexed.withText == 1)
         #expect(indexed.withoutText == ["rest": 1, "archiveLimit": 2])
         #expect(try test.search("coral").total == 1)
@@ -108,7 +112,7 @@ struct TextLimitsTests {
             )
         }
         let archive = try test.add(records, id: "a", indexes: false)
-        let indexed = try index(archive, test) { $0.indexed = 4 << 20 }
+        let indexed = try index(archive, test, indexed: 4 << 20)
         #expect(indexed.pages == 30)
         #expect(indexed.withText == 30 - (indexed.withoutText["archiveLimit"] ?? 0))
         #expect(try size(test) < 12_000_000)
@@ -119,7 +123,7 @@ struct TextLimitsTests {
         let script = "<script>" + String(repeating: "a", count: 500_000) + "</script>"
         let records = (0..<16).map { Record("http://reef.example/\($0)", page("Title\($0)", script + "text\($0)")) }
         let archive = try test.add(records, id: "a", indexes: false)
-        let indexed = try index(archive, test) { $0.read = 4 << 20 }
+        let indexed = try index(archive, test, parsed: 4 << 20)
         #expect(indexed.withText > 5 && indexed.withText < 10)
         #expect(indexed.withoutText == ["archiveLimit": 16 - indexed.withText])
         #expect(try test.search("reef.example").total == 16)
@@ -130,15 +134,14 @@ struct TextLimitsTests {
         let lines = String(repeating: "<p>a", count: 25_000)
         let records = (0..<16).map { Record("http://reef.example/\($0)", page("Title\($0)", lines + "text\($0)")) }
         let archive = try test.add(records, id: "a", indexes: false)
-        let indexed = try index(archive, test) { $0.read = 4 << 20 }
+        let indexed = try index(archive, test, parsed: 4 << 20)
         #expect(indexed.withText > 1 && indexed.withText < 10)
     }
 
     @Test func limitsGrowWithTheFile() {
         let small = PageTextLimits(archiveSize: 1_000_000)
-        #expect(small.indexed < 40_000_000 && small.read < 400_000_000)
+        #expect(small.indexed < 40_000_000)
         #expect(PageTextLimits(archiveSize: 1 << 40).indexed > 16 << 40)
-        #expect(PageTextLimits(archiveSize: .max).read > 0)
     }
 
     @Test func longHostNamesHaveNoWordForEachDomain() throws {

@@ -128,7 +128,7 @@ struct ForeignFilesTests {
         let store = try made.test.reopened()
         #expect(try store.archives().map(\.availability) == [.missing])
         #expect(code { _ = try archive.openFile(in: store.layout) } == .notAFile)
-        #expect(throws: (any Error).self) { try store.openArchives.lookups(archive) }
+        #expect(throws: (any Error).self) { try store.openArchives.lookups(archive, Allowances()) }
         let problem = "files/\(archive.key).wacz isn't a regular file; check who created it, then move it away"
         #expect(try store.repair(readsAll: true).problems == [problem])
         _ = try store.prepareLookups()
