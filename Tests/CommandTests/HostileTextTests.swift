@@ -70,6 +70,17 @@ struct HostileTextTests {
         #expect(title.unicodeScalars.contains("\u{202E}"), "JSON keeps the value")
     }
 
+    @Test func longTextsOfAnArchiveAreCut() async throws {
+        let store = try CommandStore()
+        let url = "http://example.org/" + String(repeating: "a", count: 16_000)
+        try store.write(GeneratedArchive(pages: [.init(url: url)]), to: "long.wacz")
+        #expect(try await store.run("import", "long.wacz").code == 0)
+        let lines = try await store.run("info", "long").outputLines
+        #expect(lines.contains { $0.hasPrefix("main page:") && $0.hasSuffix("…") })
+        #expect(lines.allSatisfy { $0.count <= 2100 })
+        #expect(try await store.run("info", "long", "--json").output.contains(url))
+    }
+
     @Test(arguments: [
         ("plain", "plain"), ("\u{1B}[2J", " [2J"), ("a\u{9B}b\u{202E}c", "a b c"), ("é字", "é字"), ("a\r\nb", "a  b"),
         ("\u{2028}\u{2029}\u{7F}", "   "),

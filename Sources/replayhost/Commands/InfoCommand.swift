@@ -24,10 +24,13 @@ struct InfoCommand: ParsableCommand {
         if common.json { return Terminal.write(Terminal.json(details)) }
         for (label, value) in Self.facts(details) {
             let padding = String(repeating: " ", count: max(1, 14 - label.count))
-            Terminal.write("\(label):\(padding)\(Terminal.safe(value))")
+            Terminal.write("\(label):\(padding)\(Terminal.truncated(Terminal.safe(value), to: Self.valueColumnsMax))")
         }
         for finding in details.findings { Terminal.write(FindingText.line(finding)) }
     }
+
+    /// An archive's description, and the URL of its main page, can have 16 KiB. JSON has all of it.
+    private static let valueColumnsMax = 2000
 
     private static func facts(_ details: ArchiveDetails) -> [(String, String)] {
         let archive = details.archive
