@@ -52,9 +52,9 @@ class PhoneBrowser:
         return self.page
 
     def kill(self):
-        """With SIGKILL, as when the battery is empty. `ip netns exec` becomes the browser, so the process is the same."""
-        os.kill(int((self.program.parent / "pid").read_text()), signal.SIGKILL)
-        wait_until(lambda: self.context.browser is None or not self.context.pages or self.is_gone(), "the browser has ended")
+        """With SIGKILL, as when the battery is empty. Playwright starts each browser in a process group of its own."""
+        os.killpg(int((self.program.parent / "pid").read_text()), signal.SIGKILL)
+        wait_until(self.is_gone, "the browser has ended")
         self.context = None
 
     def is_gone(self):

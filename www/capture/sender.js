@@ -5,7 +5,7 @@ const millisecondsBetween = 1000;
 /** The outcomes after which no other share can be sent either, until the server responds. */
 export const blocking = ["unreachable", "foreign"];
 /** Those after which a person has to act. */
-export const stopping = ["key", "forbidden"];
+const stopping = ["key", "forbidden"];
 
 /**
  * @typedef {{tidy: (now: number, clearConfirmedAfter: number) => Promise<void>, all: () => Promise<import("./shares.js").Share[]>,
