@@ -170,18 +170,23 @@ def test_list_of_the_server_is_read_by_twenty(capture, page, site):
         query = dict(part.split("=") for part in route.request.url.partition("?")[2].split("&"))
         asked.append(query)
         first, count = int(query["offset"]), int(query["limit"])
-        rows = [{**template, "download_id": f"d{number}", "title": f"Film {number}", "submitted_at": f"2025-11-{28 - number // 10:02}T02:30:00Z"} for number in range(45)]
-        route.fulfill(json=rows[first:first + count], headers={"X-Total-Count": "45"})
+        rows = [{**template, "download_id": f"d{number}", "title": f"Film {number}", "submitted_at": f"2025-11-{28 - number // 10:02}T02:30:00Z"} for number in range(145)]
+        route.fulfill(json=rows[first:first + count], headers={"X-Total-Count": "145"})
 
     page.route("**/history?*", answer)
     tab(page, "History")
     items = page.locator("#history-list li.download")
     expect(items).to_have_count(20)
-    expect(page.locator("#history-count")).to_have_text("45 entries")
+    expect(page.locator("#history-count")).to_have_text("145 entries")
     expect(page.locator("#history-list h2").first).to_have_text(re.compile("28 November 2025"))
-    page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
-    expect(items).to_have_count(40)
-    assert {query["limit"] for query in asked} == {"20", "40"}
+    for count in (40, 60, 80, 100, 120, 140, 145):
+        page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
+        expect(items).to_have_count(count)
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+    # What is older than the newest hundred is read once, and the others with one request.
+    old = [query["offset"] for query in asked if query["offset"] != "0"]
+    assert old == ["100", "120", "140"]
+    assert {query["limit"] for query in asked if query["offset"] == "0"} == {"20", "40", "60", "80", "100"}
     for action in ("Play", "Save", "Archive (.wacz)", "Details", "Remove…"):
         expect(items.first.get_by_text(action, exact=True)).to_be_visible()
     page.get_by_label("Status", exact=True).select_option("failed")

@@ -126,13 +126,24 @@ export async function history(count, filter = {}) {
     let total = 0;
     for (let offset = 0; offset < count; offset += listMax) {
         const limit = Math.min(listMax, count - offset);
-        const { value, headers } = await request("GET", `/history?${new URLSearchParams({ limit, offset, ...filter })}`);
-        if (!Array.isArray(value)) throw foreign();
-        for (const download of value) downloads.set(download.download_id, download);
-        total = Number(headers.get("X-Total-Count")) || downloads.size;
-        if (value.length < limit) break;
+        const page = await historyPage(offset, limit, filter);
+        for (const download of page.downloads) downloads.set(download.download_id, download);
+        total = page.total;
+        if (page.downloads.length < limit) break;
     }
     return { downloads: [...downloads.values()], total };
+}
+
+/**
+ * @param {number} offset
+ * @param {number} limit at most 100
+ * @param {Filter} [filter]
+ * @returns {Promise<{downloads: Download[], total: number}>} the newest first
+ */
+export async function historyPage(offset, limit, filter = {}) {
+    const { value, headers } = await request("GET", `/history?${new URLSearchParams({ limit, offset, ...filter })}`);
+    if (!Array.isArray(value)) throw foreign();
+    return { downloads: value, total: Number(headers.get("X-Total-Count")) || offset + value.length };
 }
 
 /**

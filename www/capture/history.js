@@ -12,6 +12,8 @@ import * as shares from "./shares.js";
 import { siteOf } from "./urls.js";
 
 const pageSize = 20;
+// What is followed while it changes: one request. Older rows are read once.
+const followedMax = 100;
 const typingMilliseconds = 300;
 
 /**
@@ -24,6 +26,7 @@ export function createHistory({ onChanged, onShareAgain }) {
     const rows = new Map();
     const days = new Map();
     let wanted = pageSize;
+    let known = [];
     let focusFrom = null;
     let typing = 0;
     let reading = null;
@@ -35,6 +38,7 @@ export function createHistory({ onChanged, onShareAgain }) {
         // A choice applies at once, a text after a pause.
         typing = setTimeout(() => {
             wanted = pageSize;
+            known = [];
             refresh();
         }, event.target.tagName === "SELECT" ? 0 : typingMilliseconds);
     });
@@ -95,9 +99,9 @@ export function createHistory({ onChanged, onShareAgain }) {
             show(entries.map((entry) => ({ id: entry.id, time: entry.sharedAt, entry })), isLast ? entries.length : null);
             return;
         }
-        let answer;
+        let total;
         try {
-            answer = await api.history(wanted, filter());
+            total = await readDownloads();
         } catch (error) {
             if (!api.isUnreachable(error)) throw error;
             // What this device knows is better than nothing.
@@ -106,7 +110,24 @@ export function createHistory({ onChanged, onShareAgain }) {
             return;
         }
         problems.replaceChildren();
-        show(answer.downloads.map((download) => ({ id: download.download_id, time: Date.parse(download.submitted_at), download })), answer.total);
+        show(known.map((download) => ({ id: download.download_id, time: Date.parse(download.submitted_at), download })), total);
+    }
+
+    /** Reads the newest downloads again, and older ones as far as they're wanted. Returns the number of all. */
+    async function readDownloads() {
+        const chosen = filter();
+        const newest = await api.historyPage(0, Math.min(wanted, followedMax), chosen);
+        const ids = new Set(newest.downloads.map(({ download_id: id }) => id));
+        const since = newest.downloads.at(-1)?.submitted_at ?? "";
+        const found = [...newest.downloads, ...known.filter(({ download_id: id, submitted_at: time }) => !ids.has(id) && time <= since)];
+        while (found.length < wanted && found.length < newest.total) {
+            const { downloads } = await api.historyPage(found.length, pageSize, chosen);
+            const more = downloads.filter(({ download_id: id }) => !found.some((each) => each.download_id === id));
+            if (more.length === 0) break;
+            found.push(...more);
+        }
+        known = found;
+        return newest.total;
     }
 
     function rowOf({ id, entry, download }) {
@@ -155,6 +176,7 @@ export function createHistory({ onChanged, onShareAgain }) {
         const nextRow = [...rows.values()].find(({ element }) => element === next);
         rows.get(id)?.element.remove();
         rows.delete(id);
+        known = known.filter(({ download_id: each }) => each !== id);
         if (nextRow) nextRow.focus();
         else search.focus();
         refresh();
@@ -178,6 +200,7 @@ export function createHistory({ onChanged, onShareAgain }) {
             end.setDate(end.getDate() + 1);
             if (!(start < end)) throw new Error(message("capture.history.range-order"));
             if (!isOfDevice()) await api.removeRange(secondsOf(start), secondsOf(end));
+            known = [];
             await shares.forget(({ sharedAt }) => sharedAt >= start.getTime() && sharedAt < end.getTime());
             refresh();
             onChanged();
