@@ -148,6 +148,23 @@ def test_preview_is_played_and_closed(capture, page, site):
     assert closed == [1]
 
 
+def test_preview_ends_with_its_tab(capture, page):
+    """The last request of the page tells the server, which has no such download here."""
+    posted = page.evaluate("""async () => {
+        const { ownPreview } = await import("/capture/preview.js");
+        const posted = [];
+        window.fetch = async (path, options) => {
+            posted.push([path, options.method, options.keepalive]);
+            return new Response("{}");
+        };
+        dispatchEvent(new PageTransitionEvent("pagehide"));
+        ownPreview("film");
+        dispatchEvent(new PageTransitionEvent("pagehide"));
+        return posted.filter(([path]) => path.includes("preview"));
+    }""")
+    assert posted == [["/download/film/preview/close", "POST", True]]
+
+
 def test_history_of_ten_thousand_is_shown_by_twenty(capture, page):
     page.evaluate(SEED, ["", 10_000, 20])
     tab(page, "History")

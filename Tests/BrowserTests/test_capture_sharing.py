@@ -144,6 +144,13 @@ def test_other_sites_send_nothing_without_a_tap(capture, browser, page):
         other.close()
 
 
+def test_share_at_the_loopback_address_keeps_its_url(capture, page):
+    """The page has one origin."""
+    page.goto(f"http://127.0.0.1:{capture.port}/share?text=a%20film:%20https://quay.example/film%3Fa=1%26b=2")
+    expect(page.locator("#held li")).to_have_text("https://quay.example/film?a=1&b=2")
+    assert page.url.startswith(f"{capture.started['address']}/")
+
+
 def test_a_site_cannot_fill_the_queue(capture, page):
     """At most 100 URLs wait for the person."""
     page.evaluate(SEED, ["held", 100, 0])
