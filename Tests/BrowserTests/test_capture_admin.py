@@ -168,7 +168,6 @@ def test_device_is_connected(capture, browser, page, tmp_path):
 
 
 def test_queue_is_paused_and_resumed(capture, site, browser, page):
-    browser.allow("/events")
     queue = section(page, "Queue")
     expect(queue).to_contain_text("0 running · 0 queued")
     press(queue, "Pause downloads")

@@ -121,48 +121,21 @@ def test_failed_quality_is_tried_once_at_default(capture, page, site):
     assert len([row for row in capture.rows() if row["url"] == url]) == 1
 
 
-def test_preview_is_played_and_closed(capture, page, site):
-    """As the contract says: it's offered once the server has events, and closing it tells the server."""
-    template = capture.wait_for(capture.add(site.fake("ok", title="Template")), "completed")
-    film = {**template, "download_id": "film", "title": "Look at this", "state": "preview_ready", "options": {"disposition": "preview"}}
-    closed = []
-    page.route("**/events", lambda route: route.fulfill(content_type="text/event-stream", body="id: 7\nevent: download\ndata: {}\n\n"))
-    page.route("**/history?*", lambda route: route.fulfill(json=[film], headers={"X-Total-Count": "1"}))
-    page.route("**/download/film/file", lambda route: route.fulfill(body=b"", content_type="video/mp4"))
-    page.route("**/download/film/preview/close", lambda route: (closed.append(1), film.update(state="completed"), route.fulfill(json={"success": True})))
-    posted = []
-    page.route("**/download", lambda route: (posted.append(route.request.post_data_json), route.fulfill(status=201, json={"success": True, "download_id": "film"})))
-    with page.expect_request("**/events"):
-        page.reload()
+def test_preview_is_shown_and_deleted(capture, page, site):
+    """When it's closed, and when its tab is."""
     page.locator("#options summary").click()
     page.get_by_label("Preview only").check()
-    save(page, "https://www.tiktok.com/@preview/video/1")
-    wait_until(lambda: page.wait_for_timeout(10) or posted, "it's sent")
-    assert posted[0]["options"] == {"height": 1080, "disposition": "preview"}
-    expect(state(page, "Look at this")).to_have_text("Ready to watch")
-    page.get_by_role("button", name="Watch preview Look at this").click()
-    expect(page.locator(".player video")).to_have_attribute("src", "/download/film/file")
-    expect(page.locator(".player video")).to_have_attribute("controls", "")
-    page.get_by_role("button", name="Close and delete").click()
-    expect(page.locator(".player")).to_be_hidden()
-    assert closed == [1]
-
-
-def test_preview_ends_with_its_tab(capture, page):
-    """The last request of the page tells the server, which has no such download here."""
-    posted = page.evaluate("""async () => {
-        const { ownPreview } = await import("/capture/preview.js");
-        const posted = [];
-        window.fetch = async (path, options) => {
-            posted.push([path, options.method, options.keepalive]);
-            return new Response("{}");
-        };
-        dispatchEvent(new PageTransitionEvent("pagehide"));
-        ownPreview("film");
-        dispatchEvent(new PageTransitionEvent("pagehide"));
-        return posted.filter(([path]) => path.includes("preview"));
-    }""")
-    assert posted == [["/download/film/preview/close", "POST", True]]
+    for name, close in (("Look at this", lambda: page.get_by_role("button", name="Close and delete").click()), ("And this", lambda: page.goto("about:blank"))):
+        save(page, site.fake("ok", title=name))
+        expect(state(page, name)).to_have_text("The preview is ready")
+        path = f"/download/{capture.rows()[0]['download_id']}/file"
+        page.get_by_role("button", name=f"Show preview {name}").click()
+        expect(page.locator(".player video")).to_have_attribute("src", path)
+        assert capture.request("GET", path)[0] == 200
+        close()
+        wait_until(lambda: capture.request("GET", path)[0] == 404, "the server has deleted it")
+        expect(page.locator(".player video")).to_have_count(0)
+    assert not [file for file in capture.files() if "ook_at" in file or "nd_this" in file]
 
 
 def test_history_of_ten_thousand_is_shown_by_twenty(capture, page):

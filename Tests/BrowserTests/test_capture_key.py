@@ -24,7 +24,6 @@ def capture(tmp_path):
 def test_device_connects_with_a_key(capture, browser):
     """Where each program needs one, as from the network. A revoked key is asked for again."""
     browser.allow("401")
-    browser.allow("/events")
     page = browser.page
     page.goto(capture.started["address"])
     key = json.loads(capture.command("keys add", "phone", "--json").stdout)["secret"]

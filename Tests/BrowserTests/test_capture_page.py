@@ -72,8 +72,7 @@ def gate(tmp_path):
 
 @pytest.fixture
 def page(capture, browser):
-    """A tab with the capture server's page. Without events, the server answers 404, and the page asks again and again."""
-    browser.allow("/events")
+    """A tab with the capture server's page."""
     browser.page.goto(capture.started["address"])
     expect(browser.page.locator("#downloads")).not_to_have_attribute("aria-busy", "true")
     return browser.page
@@ -274,7 +273,6 @@ def test_download_is_removed_after_confirmation(capture, library, site, page):
 
 def test_library_links_to_the_running_server(capture, library, browser):
     """After it has stopped, and after a kill, the library shows no link on reload."""
-    browser.allow("/events")
     page = browser.page
     link = page.get_by_role("link", name="Save a URL")
     for end in (capture.stop, capture.kill_9):
@@ -477,7 +475,6 @@ def test_another_site_cannot_use_the_server(capture, library, site, browser, nam
 
 def test_another_site_keeps_no_hold_of_the_page(capture, browser):
     """A window that it opens is severed from it."""
-    browser.allow("/events")
     other = WebSite()
     try:
         browser.page.goto(f"http://attacker.localhost:{other.port}/")

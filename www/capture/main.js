@@ -24,6 +24,7 @@ import { createWaiting } from "./waiting.js";
 const activeSeconds = 1;
 const idleSeconds = 5;
 const stoppedSeconds = 2;
+const eventMilliseconds = 250;
 
 const [banners, listProblems, footer, library] = ["banners", "list-problems", "footer", "library"].map((id) => document.getElementById(id));
 await useLanguage();
@@ -53,11 +54,18 @@ let timer;
 let reading = null;
 let readAgain = false;
 let hasEvents = false;
+let eventTimer;
 const tabs = createTabs({ onShown: (name) => {
     if (name === "history") history.refresh();
     if (name === "settings") settings.refresh();
 } });
-const events = followEvents({ onEvent: refresh, onSupport: (isSupported) => {
+// Running downloads have several events in a second.
+const events = followEvents({ onEvent: () => {
+    eventTimer ??= setTimeout(() => {
+        eventTimer = undefined;
+        refresh();
+    }, eventMilliseconds);
+}, onSupport: (isSupported) => {
     hasEvents = isSupported;
     // Both came with the same version of the server.
     if (isSupported) saveForm.options.offerPreview();

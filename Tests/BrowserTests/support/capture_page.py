@@ -43,8 +43,7 @@ SEED = """([status, count, days]) => new Promise((resolve, reject) => {
 
 
 def open_page(browser, capture, path="/"):
-    """Opens the page, and waits until it has read the list. A server without events answers 404 once."""
-    browser.allow("/events")
+    """Opens the page, and waits until it has read the list."""
     browser.page.goto(f"{capture.started['address']}{path}")
     expect(browser.page.locator("#footer")).to_contain_text("replayhost-capture")
     return browser.page
