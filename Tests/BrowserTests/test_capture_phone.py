@@ -77,25 +77,25 @@ def phone(playwright, tmp_path_factory):
         pytest.skip(missing[0])
     folder = tmp_path_factory.mktemp("phone-browser")
     home = Home(folder)
+    # The server lets tools through to the sites that are there when it starts.
     site = home.network.server.run(Website)
     browsers = []
-    try:
-        home.start()
-        home.wait_until_open()
-        made = home.host.command("setup", "--name", "Ana's phone", "--user", "ana", "--yes", "--json")
-        assert made.returncode == 0, made.stderr
+    with home:
+        try:
+            home.wait_until_open()
+            made = home.host.command("setup", "--name", "Ana's phone", "--user", "ana", "--yes", "--json")
+            assert made.returncode == 0, made.stderr
 
-        def browser(name, **options):
-            (folder / name).mkdir()
-            browsers.append(PhoneBrowser(playwright, home, folder / name, **options))
-            return browsers[-1]
+            def browser(name, **options):
+                (folder / name).mkdir()
+                browsers.append(PhoneBrowser(playwright, home, folder / name, **options))
+                return browsers[-1]
 
-        yield SimpleNamespace(home=home, site=site, setup=json.loads(made.stdout), browser=browser)
-    finally:
-        for each in browsers:
-            each.close()
-        site.close()
-        home.stop()
+            yield SimpleNamespace(home=home, site=site, setup=json.loads(made.stdout), browser=browser)
+        finally:
+            for each in browsers:
+                each.close()
+            site.close()
 
 
 def rows(phone):
