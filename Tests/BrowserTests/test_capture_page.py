@@ -22,7 +22,7 @@ pytestmark = pytest.mark.one_chromium
 
 STOPPED = "The server doesn't respond"
 # What Chromium reports about requests to a stopped server
-UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED"
+UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING"
 ERROR_PAGE = "chrome-error://chromewebdata/"
 
 

@@ -5,7 +5,7 @@ import re
 from .expecting import expect
 
 # Chromium's words for requests to a stopped server
-UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|ERR_FAILED|ERR_ABORTED|ERR_INTERNET_DISCONNECTED"
+UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|ERR_FAILED|ERR_ABORTED|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING"
 # The rows of a store of the page's database, without its modules: the server may be stopped.
 READ = """(store) => new Promise((resolve, reject) => {
     const opening = indexedDB.open("replayhost-capture");
