@@ -88,7 +88,7 @@ HEADS = {
     "another site as the target": (GET.replace("/history", "http://evil.example/history") + "\r\n", {400}),
     "a tunnel": (GET.replace("GET /history", "CONNECT evil.example:443") + "\r\n", {400, 405}),
     "an echo": (GET.replace("GET", "TRACE") + "\r\n", {400, 405}),
-    "a method that replaces another": (GET.replace("GET", "DELETE") + "X-HTTP-Method-Override: GET\r\n\r\n", {405}),
+    "a method that replaces another": (GET.replace("GET", "PUT") + "X-HTTP-Method-Override: GET\r\n\r\n", {405}),
     "NUL in a field": (GET + "X-Other: a\0b\r\n\r\n", {400}),
     "a field without a name": (GET + ": value\r\n\r\n", {400}),
     "a head of 1 MB": (GET + f"X-Other: {'a' * 1_000_000}\r\n\r\n", {400, 431}),

@@ -102,15 +102,19 @@ def test_saving_the_same_url_is_another_download(shown, website):
     expect_nothing_left(shown)
 
 
-def test_nobody_looks_at_it(tmp_path, website):
-    """After 60 seconds, here one: what is shown is deleted, what runs is stopped."""
+def test_preview_without_a_client(tmp_path, website):
+    """After 60 seconds, here one: what is shown is deleted, what runs is stopped. As long as the client listens, neither is."""
     with CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), "--preview-seconds", "1") as host:
-        identifier = start(host, website.fake("ok", by="nobody"))
-        wait_until(lambda: received(host), "it's shown", SECONDS)
+        with EventStream(host) as stream:
+            identifier = start(host, website.fake("ok", by="no-client"))
+            stream.wait_for("download", lambda value: value["state"] == "preview_ready")
+            assert received(host)
         wait_until(lambda: not received(host), "its file is deleted", SECONDS)
-        assert host.status(identifier)["state"] == "completed"
-        running = start(host, website.fake("busy", by="nobody"))
-        wait_until(lambda: host.processes(), "it runs", SECONDS)
+        host.wait_for(identifier, "completed")
+        with EventStream(host) as stream:
+            running = start(host, website.fake("busy", by="no-client"))
+            stream.wait_for("download", lambda value: value["progress"])
+            assert host.processes()
         host.expect_no_processes()
         assert host.status(running)["state"] == "cancelled"
         expect_nothing_left(host)
