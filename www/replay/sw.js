@@ -37,7 +37,7 @@
     };
 
     /** Tells the agent's page that a request got the captured answer to other data. */
-    const reportSimilar = (mode) => tellAgent({ replayhost: "similar", isDocument: mode === "navigate" });
+    const reportSimilar = ({ mode, url }) => tellAgent({ replayhost: "similar", isDocument: mode === "navigate", url: replayed(url)?.url ?? "" });
 
     const isAttachment = (headers) => /^\s*attachment/i.test(headers.get("content-disposition") ?? "");
 
@@ -57,12 +57,13 @@
         return /^https?:$/.test(target.protocol) ? `${seconds || 0}; url=${page.start}${target.href}` : null;
     };
 
-    const guarded = (original, { destination, mode, url }) => {
+    const guarded = (original, request) => {
+        const { destination, mode, url } = request;
         if (mode === "navigate") reportFile(original, url);
         // Network errors and the server's redirects have no readable content.
         if (original.type === "error" || original.type === "opaqueredirect") return original;
         const { body, status, statusText } = original;
-        if (original.headers.has("x-replayhost-similar")) reportSimilar(mode);
+        if (original.headers.has("x-replayhost-similar")) reportSimilar(request);
         const target = original.headers.get("location");
         if (target !== null && new URL(target, url).origin !== location.origin) return Response.error();
         const isForScript = destination === "" && mode !== "navigate";
@@ -167,7 +168,7 @@
         store.getResource = async function (request, ...others) {
             const found = await getResource.call(this, request, ...others);
             // The engine's request has another mode, if it sends data.
-            if (similar.delete(request.url)) reportSimilar(request.request.mode);
+            if (similar.delete(request.url)) reportSimilar(request.request);
             return found;
         };
         store.lookupQueryPrefix = async function (url, ...others) {

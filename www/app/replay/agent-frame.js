@@ -35,10 +35,10 @@ class AgentFailure extends Error {
  * @param {""|"lookups"|"ranges"} chosenMode the replay mode; empty for the default
  * @param {{onProgress: (text: string) => void, onRestored: () => void, onTitle: (title: string) => void,
  *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void, onReloadRefused: () => void,
- *   onSimilar: (isDocument: boolean) => void}} listener
+ *   onSimilar: (documentURL: string) => void}} listener
  *   `onTitle`: the page's title changed; `onFile`: a frame requested a URL that may not be a document; `onScroll`:
  *   the scroll position of the page, in CSS pixels; `onReloadRefused`: the frame shows a document of the browser, such as
- *   an error, which can't be reloaded; `onSimilar`: a request got the captured answer to other data. All values are untrusted.
+ *   an error, which can't be reloaded; `onSimilar`: a request got the captured answer to other data, that for a document or, with an empty URL, for a part of one. All values are untrusted.
  * @param {import("../core/opening.js").Opening|null} opening has the frame, if it was opened before
  */
 export function createAgentFrame(archive, chosenMode, listener, opening) {
@@ -128,7 +128,7 @@ export function createAgentFrame(archive, chosenMode, listener, opening) {
         title: ({ title }) => onTitle(String(title)),
         scroll: ({ x, y }) => onScroll({ x: Number(x) || 0, y: Number(y) || 0 }),
         file: ({ url }) => onFile(String(url)),
-        similar: ({ isDocument }) => onSimilar(isDocument === true),
+        similar: ({ isDocument, url }) => onSimilar(isDocument === true ? String(url) : ""),
         "reload-refused": () => onReloadRefused(),
     };
 

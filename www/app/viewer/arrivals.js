@@ -21,8 +21,10 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     // How far the arriving page has moved in the browser's history.
     let movesLater = 0;
     let wasRestored = false;
-    // Whether the arriving page is the captured answer to other data, or got one.
+    // Whether the arriving page got the captured answer to other data.
     let hasSimilarAnswer = false;
+    // The URL of a document that is such an answer itself.
+    let similarDocument = "";
 
     const isFramePage = ({ capture }) => {
         const { framePage } = display.state;
@@ -31,6 +33,9 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
     const hintOf = ({ capture, list }, isSimilar, expectedHint) => [captureNote(capture), similarHint(list),
         isSimilar && message("viewer.similar-answer"), expectedHint].filter(Boolean).join(" ");
+
+    const isSimilarDocument = ({ reportedURL, capture }) => similarDocument !== ""
+        && [reportedURL, capture.url].some((each) => sameDocument(each, similarDocument));
 
     const isConfirmed = ({ name, page }) => name === "page" && sameDocument(pageReports.url, page?.reportedURL ?? "");
 
@@ -47,6 +52,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         begin() {
             movesLater = 0;
             hasSimilarAnswer = false;
+            similarDocument = "";
         },
 
         /** The URL was found, and the frame is navigated next. */
@@ -59,6 +65,8 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             if (display.state.name !== "opening") expected = noExpectation;
             movesLater = 0;
             hasSimilarAnswer = false;
+            // The worker can be heard before the page that it answers leaves.
+            if (isConfirmed(display.state) && isSimilarDocument(display.state.page)) similarDocument = "";
             pageReports.expect();
             display.go("leave");
         },
@@ -83,8 +91,9 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             // A page can report its URL again after it was loaded. The hint stays.
             const isRepeated = report.kind === "move" && display.state.name === "page" && isFramePage(page);
             if (!wasRestored && (isExpected || !isRepeated)) {
-                showHint(hintOf(page, hasSimilarAnswer, isExpected && expected.hint));
+                showHint(hintOf(page, hasSimilarAnswer || isSimilarDocument(page), isExpected && expected.hint));
                 hasSimilarAnswer = false;
+                similarDocument = "";
             }
             const position = isExpected ? expected.position : undefined;
             if (isExpected) expected = noExpectation;
@@ -132,11 +141,13 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             if (!state.panel) showHint(text, copied);
         },
 
-        /** A request got the captured answer to other data. `isDocument`: the answer arrives as a page. */
-        noteSimilarAnswer(isDocument) {
+        /** A request got the captured answer to other data, which arrives as a page, or at one if `documentURL` is empty. */
+        noteSimilarAnswer(documentURL) {
             const { state } = display;
-            if (isDocument || !isConfirmed(state)) hasSimilarAnswer = true;
-            else if (!state.panel) showHint(hintOf(state.page, true));
+            if (documentURL) similarDocument = documentURL;
+            else if (!isConfirmed(state)) hasSimilarAnswer = true;
+            const isThere = isConfirmed(state) && (!documentURL || isSimilarDocument(state.page));
+            if (isThere && !state.panel) showHint(hintOf(state.page, true));
         },
 
         /** The engine was set up again. */

@@ -64,7 +64,7 @@ export function createViewer(archive, chosenMode, listener) {
         onFile: (href) => viewer.pageReports.checkFile(href),
         onTitle: (title) => viewer.pageReports.receive({ kind: "title", title }),
         onScroll: (position) => viewer.display.keepPosition(position),
-        onSimilar: (isDocument) => viewer.arrivals.noteSimilarAnswer(isDocument),
+        onSimilar: (documentURL) => viewer.arrivals.noteSimilarAnswer(documentURL),
         onReloadRefused: () => viewer.openings.navigateAgain(),
     }, opening);
     viewer.frame = createReplayFrame(archive, viewer.agent.element, {
