@@ -99,7 +99,8 @@ def without_wall(folder):
     # Without the bundle, so that the changed module is used.
     assets = shutil.copytree(WEB_INTERFACE, folder / "www", ignore=shutil.ignore_patterns("bundle", ".bundle.*"))
     (assets / "app" / "replay" / "clear-origin.js").write_text(
-        "export async function clearOrigin() {}\nexport function forgetOrigin() {}\n", encoding="utf-8")
+        "export async function clearOrigin() {}\nexport function forgetOrigin() {}\n"
+        "export function noteSetup() {}\nexport const wasSetUp = () => false;\n", encoding="utf-8")
     engine = (assets / "vendor" / "sw.js").read_text(encoding="utf-8")
     (assets / "replay" / "sw.js").write_text(WITHOUT_ALLOWLIST + engine, encoding="utf-8")
     return assets
