@@ -32,7 +32,7 @@ struct AppPage: Sendable {
             .replacingOccurrences(of: "{{version}}", with: site.version)
             .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
             .replacingOccurrences(of: "{{setup}}", with: setup)
-            .replacingOccurrences(of: "{{app}}", with: leavesForNames ? "<template id=\"app-files\">" : "")
+            .replacingOccurrences(of: "{{app}}", with: leavesForNames ? "<template id=\"app-parts\">" : "")
             .replacingOccurrences(of: "{{/app}}", with: leavesForNames ? "</template>" : "")
             .replacingOccurrences(of: "{{start}}", with: ErrorPage.escaped(site.startCommand))
             // The last, since it contains text of archives.

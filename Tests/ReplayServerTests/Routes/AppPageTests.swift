@@ -97,7 +97,7 @@ import Testing
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let left = try await server.ask("GET", address)
-            #expect(left.text.contains("<template id=\"app-files\">\(app)</template>"))
+            #expect(left.text.contains("<template id=\"app-parts\">\(app)</template>"))
             #expect(try Self.target(in: left) == nil)
             let home = try await Self.page(of: server, address)
             #expect(home.text.contains(app) && !home.text.contains("<template"))

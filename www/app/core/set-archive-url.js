@@ -40,7 +40,7 @@
     }
     // The server put what loads the app into a template, so that a page that is left doesn't load it.
     document.addEventListener("DOMContentLoaded", () => {
-        const files = document.getElementById("app-files");
-        files?.replaceWith(files.content);
+        const parts = document.getElementById("app-parts");
+        parts?.replaceWith(parts.content);
     });
 })();
