@@ -12,14 +12,16 @@ package enum SecurityHeaders {
     /// The `Referrer-Policy` of redirects. Each origin recognizes those that began at the library.
     static let referrerOfRedirects = "origin"
 
-    /// The policy of the library: its own scripts and styles, frames of replay origins, and images only to clear those.
+    /// The policy of the library: its own scripts and styles, one inline script by hash, frames of replay origins, and images only to clear those.
     ///
-    /// - Parameter origin: The library's origin that the page is on.
-    static func controlPage(_ hosts: HostPolicy, at origin: String) -> String {
+    /// - Parameters:
+    ///   - origin: The library's origin that the page is on.
+    ///   - scriptHash: The hash of its inline script, if it has one.
+    static func controlPage(_ hosts: HostPolicy, at origin: String, scriptHash: String? = nil) -> String {
         let replaySources = hosts.replaySources(at: origin)
         let clearing = replaySources.split(separator: " ").map { "\($0)/clear" }.joined(separator: " ")
         return [
-            "default-src 'none'", "script-src 'self'", "style-src 'self'",
+            "default-src 'none'", "script-src 'self'\(scriptHash.map { " 'sha256-\($0)'" } ?? "")", "style-src 'self'",
             "img-src 'self' blob: data: \(clearing)", "font-src 'self'",
             (["connect-src 'self'"] + hosts.controlOrigins.dropFirst()).joined(separator: " "),
             "frame-src \(replaySources) \(hosts.addressOrigin)",

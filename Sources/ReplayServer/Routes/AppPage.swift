@@ -20,18 +20,21 @@ struct AppPage: Sendable {
 
     /// Returns the page with the token, which other origins can't read.
     ///
-    /// `Scripts/bundle` writes the one that loads the app as one file.
+    /// `Scripts/bundle` writes the one that loads the app as one file, and the script `bundle/head.js` in the page, which opens an
+    /// archive before that.
     func response(to request: Request) async throws -> Response {
         let (found, setup) = try await site.blocking {
             (try site.assets.asset("bundle/index.html") ?? site.assets.asset("index.html"), try site.replaySetup())
         }
         guard let page = found else { throw ErrorResponse.assetsMissing }
+        let head = try await site.blocking { try site.assets.asset("bundle/head.js") }
         let leavesForNames = mayLeave(request)
         let filled = String(decoding: page.bytes, as: UTF8.self)
             .replacingOccurrences(of: "{{token}}", with: site.token)
             .replacingOccurrences(of: "{{version}}", with: site.version)
             .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
             .replacingOccurrences(of: "{{setup}}", with: setup)
+            .replacingOccurrences(of: "{{head}}", with: String(decoding: head?.bytes ?? [], as: UTF8.self))
             .replacingOccurrences(of: "{{app}}", with: leavesForNames ? "<template id=\"app-parts\">" : "")
             .replacingOccurrences(of: "{{/app}}", with: leavesForNames ? "</template>" : "")
             .replacingOccurrences(of: "{{start}}", with: ErrorPage.escaped(site.startCommand))
@@ -39,7 +42,9 @@ struct AppPage: Sendable {
             .replacingOccurrences(of: "{{target}}", with: try await target(of: request))
         return Responses.asset(
             Asset(bytes: Array(filled.utf8), type: page.type),
-            policy: SecurityHeaders.controlPage(site.hosts, at: request.targetOrigin),
+            policy: SecurityHeaders.controlPage(
+                site.hosts, at: request.targetOrigin,
+                scriptHash: head.map { SHA256.hash(data: Data($0.bytes)).base64 }),
             request: request,
             // Replay origins recognize the viewer by its referrer.
             fields: [.crossOriginOpenerPolicy: "same-origin", .referrerPolicy: "origin"])

@@ -91,6 +91,21 @@ import Testing
         }
     }
 
+    /// It runs before anything else is loaded. The policy allows only this one.
+    @Test func hasTheScriptOfItsHeadInline() async throws {
+        let script = "open('\u{FC}')\n"
+        try await withServer { server in
+            let before = try await server.ask("GET", "/")
+            #expect(before["content-security-policy"]?.contains("script-src 'self'; ") == true)
+            try server.assets.write("<script>{{head}}</script>", to: "bundle/index.html")
+            try server.assets.write(script, to: "bundle/head.js")
+            let page = try await server.ask("GET", "/")
+            #expect(page.text == "<script>\(script)</script>")
+            let digest = try await RouteTests.base64Digest(script)
+            #expect(page["content-security-policy"]?.contains("script-src 'self' 'sha256-\(digest)'; ") == true)
+        }
+    }
+
     /// Most browsers leave `localhost` at once. Then they neither load the app there nor need an archive.
     @Test func hasTheAppInATemplateAtLocalhost() async throws {
         let (app, address) = ("<script src=\"/app/main.js\"></script>", "/?archive=/archives/file.wacz")

@@ -263,7 +263,7 @@ struct RouteTests {
         }
     }
 
-    private static func base64Digest(_ text: String) async throws -> String {
+    static func base64Digest(_ text: String) async throws -> String {
         let script = "printf %s \"$0\" | openssl dgst -sha256 -binary | base64"
         return try await run("/bin/sh", ["-c", script, text]).output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
