@@ -7,7 +7,7 @@ import pytest
 from support.archives import write_archive, write_captures
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home, expect_species
-from support.places import APP_SCRIPT, FIXTURES
+from support.places import APP_SCRIPT, IS_BUNDLED
 from support.viewer import Viewer
 from support.waiting import wait_until
 
@@ -290,6 +290,7 @@ def test_page_loads_again_if_the_engine_was_changed(shared_host_with_sample, bro
     expect_species(viewer)
 
 
+@pytest.mark.skipif(not IS_BUNDLED, reason="the app isn't bundled")
 def test_app_is_loaded_only_where_it_stays(shared_host_with_sample, browser):
     """The page at `localhost` moves to `replayhost.localhost`, and loads no more than it needs for that."""
     host, page = shared_host_with_sample, browser.page

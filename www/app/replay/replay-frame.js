@@ -23,11 +23,12 @@ const titleCharactersMax = 1000;
 /**
  * @param {import("../core/api.js").Archive} archive
  * @param {Element} agentFrame the agent's frame, which archived scripts can reach
- * @param {{onReport: (report: Report) => void, onDocument: () => void, onFocusTaken: () => void}} listener
- *   `onDocument`: a document arrived; `onFocusTaken`: the page keeps taking the focus from the app
+ * @param {{onReport: (report: Report) => void, onDocument: () => void, onFocusTaken: () => void, onAdopted: () => void}} listener
+ *   `onDocument`: a document arrived; `onFocusTaken`: the page keeps taking the focus from the app; `onAdopted`: the viewer expects the
+ *   page that was opened before
  * @param {import("../core/opening.js").Opening|null} opening has the frame, if it was opened before
  */
-export function createReplayFrame(archive, agentFrame, { onReport, onDocument, onFocusTaken }, opening) {
+export function createReplayFrame(archive, agentFrame, { onReport, onDocument, onFocusTaken, onAdopted }, opening) {
     const origin = new URL(archive.replayOrigin).origin;
     let frame = opening?.page ?? null;
     // Its messages wait until the viewer expects its page.
@@ -66,6 +67,7 @@ export function createReplayFrame(archive, agentFrame, { onReport, onDocument, o
         const isWanted = frame !== null && waiting?.page === frame && waiting.pageURL === target;
         if (waiting?.releasePage(isWanted)) onDocument();
         waiting = null;
+        if (isWanted) onAdopted();
         return isWanted;
     }
 
@@ -75,6 +77,11 @@ export function createReplayFrame(archive, agentFrame, { onReport, onDocument, o
         /** @returns {boolean} */
         get exists() {
             return frame !== null;
+        },
+
+        /** @returns {boolean} whether it has a page that was opened before, and that the viewer doesn't expect yet */
+        get isEarly() {
+            return frame !== null && waiting !== null;
         },
 
         /**

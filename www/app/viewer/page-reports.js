@@ -28,6 +28,8 @@ export function createPageReports(viewer) {
     let loaded = "";
     // The last report of a capture with unavailable files.
     let unavailable = null;
+    // What the agent said of a page that was opened before the viewer expects it.
+    let earlyFile = "";
     // Whether a document arrived since the frame was navigated.
     let hasArrived = false;
     const arrivals = newestOnly(check);
@@ -184,6 +186,7 @@ export function createPageReports(viewer) {
 
     /** Shows a panel if the browser saves the file, or receives nothing, so that no document arrives. */
     async function checkFile(href) {
+        if (viewer.frame.isEarly) earlyFile = href;
         const address = parseReplayURL(href, archive);
         if (!address || !isAwaited()) return;
         await new Promise((done) => setTimeout(done, settleMilliseconds * 4));
@@ -202,6 +205,7 @@ export function createPageReports(viewer) {
         receive,
         checkDocument,
         checkFile,
+        checkEarlyFile: () => earlyFile && checkFile(earlyFile),
 
         /** Call this when the viewer or the page navigates the frame. */
         expect() {

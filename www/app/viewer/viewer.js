@@ -71,6 +71,7 @@ export function createViewer(archive, chosenMode, listener) {
         onReport: (report) => viewer.pageReports.receive(report),
         onDocument: () => viewer.pageReports.checkDocument(),
         onFocusTaken: () => viewer.fallbacks.closePage(),
+        onAdopted: () => viewer.pageReports.checkEarlyFile(),
     }, opening);
     viewer.stage = opening?.stage ?? make("main", { class: "stage" }, viewer.frame.element);
     viewer.marks = createMarkedWords(viewer.agent, viewer.stage, () => viewer.frame.focus());
