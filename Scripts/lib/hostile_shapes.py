@@ -44,14 +44,37 @@ def deflated(data):
     return packer.compress(data) + packer.flush()
 
 
+class Deflated:
+    """Data that is deflated already: `size` zeros, then `rest`."""
+
+    def __init__(self, size, rest):
+        head, checksum = self.zeros(size)
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+        self.body = head + packer.compress(rest) + packer.flush()
+        self.checksum, self.size = zlib.crc32(rest, checksum), size + len(rest)
+
+    @staticmethod
+    @functools.cache
+    def zeros(size):
+        packer, checksum, body, piece = zlib.compressobj(9, zlib.DEFLATED, -15), 0, b"", bytes(MB)
+        for _ in range(size // MB):
+            body += packer.compress(piece)
+            checksum = zlib.crc32(piece, checksum)
+        return body + packer.flush(zlib.Z_FULL_FLUSH), checksum
+
+
 def write_zip(path, files):
-    """Writes a ZIP of files (name, bytes, is deflated). Unlike zipfile, it's fast for a million files and allows equal names."""
+    """Writes a ZIP of files (name, bytes or `Deflated`, is deflated). Unlike zipfile, it's fast for a million files and allows equal names."""
     central, offset, count = [], 0, 0
     with open(path, "wb") as out:
         for name, data, packed in files:
-            name, body = name.encode(), deflated(data) if packed else data
+            name = name.encode()
+            if isinstance(data, bytes):
+                body, checksum, length = deflated(data) if packed else data, zlib.crc32(data), len(data)
+            else:
+                body, checksum, length = data.body, data.checksum, data.size
             fields = struct.pack(
-                "<HHHHHIIIHH", 20, 0, 8 if packed else 0, 0, 33, zlib.crc32(data), len(body), len(data), len(name), 0)
+                "<HHHHHIIIHH", 20, 0, 8 if packed else 0, 0, 33, checksum, len(body), length, len(name), 0)
             out.write(b"PK\3\4" + fields + name + body)
             central.append(b"PK\1\2\x14\0" + fields + struct.pack("<HHHII", 0, 0, 0, 0, offset) + name)
             offset += 30 + len(name) + len(body)
@@ -170,6 +193,17 @@ def chunked(body, size):
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for at in range(0, len(body), size) for part in [body[at:at + size]]) + b"0\r\n\r\n"
 
 
+def records_behind(before, count):
+    """Returns an archive whose ZIP compresses its WARC file: zeros, then records."""
+    content = [record(b"<p>Page %d</p>" % number) for number in range(count)]
+    places = [(before + sum(map(len, content[:number])), len(content[number])) for number in range(count)]
+    lines = b"".join(
+        line(f"{number:07}", length).replace(b'"0"', b'"%d"' % offset) for number, (offset, length) in enumerate(places))
+    return parts(
+        warc=[("archive/data.warc.gz", Deflated(before, b"".join(content)), True)], index=[("indexes/index.cdx", lines, True)],
+        pages=[("pages/pages.jsonl", numbered(page, count), True)])
+
+
 def text_shapes():
     """Yields shapes whose cost is in their texts, titles and bodies."""
     title = b"<title>%s</title>"
@@ -271,6 +305,8 @@ def shapes(folder):
         ("archive/data.warc", b"WARC/1.1\r\n" + b"a:\n" * 340_000, True)])
     yield "WARC, 700,000 records", lambda: parts(index=[], warc=[("archive/data.warc.gz", WARC * 700_000, True)])
     yield "WARC, 900 MB of zeros", lambda: parts(index=[], warc=[("archive/data.warc.gz", record(bytes(900 * MB)), False)])
+    for before in [60, 880]:
+        yield f"WARC, 2,000 records behind {before} MB", lambda before=before: records_behind(before * MB, 2_000)
     yield "body, gzip", lambda: with_body(gzip.compress(bytes(200 * MB), mtime=0), b"Content-Encoding: gzip\r\n")
     yield "body, gzip in gzip", lambda: with_body(*squeezed(bytes(900 * MB)))
     yield from text_shapes()
