@@ -232,7 +232,8 @@ struct Catalog: Sendable {
                 try database.execute(sql: "DELETE FROM \(table) WHERE archiveKey = ?", arguments: [archive.key])
             }
             try database.execute(
-                sql: "UPDATE archive SET siteCount = NULL, years = NULL, thumbnail = NULL WHERE key = ?", arguments: [archive.key])
+                sql: "UPDATE archive SET siteCount = NULL, years = NULL, thumbnail = NULL WHERE key = ?",
+                arguments: [archive.key])
             try Self.insertPages(of: archive, database, eachPage)
             try addFilter(database)
         }
