@@ -14,7 +14,7 @@ struct NarrowTerminalTests {
         for line in result.outputLines where !line.contains("http://") {
             #expect(Terminal.width(line) <= columns, "\(line)")
         }
-        let today = /\b20(?:2[4-9]|[3-9]\d)-\d\d-\d\d(?=  \w)/
+        let today = /\b20(?:2[4-9]|[3-9]\d)-\d\d-\d\d(?=  (?:[A-Z]|\d+ warning|none|partly))/
         let text = result.output.replacing(today, with: "YYYY-MM-DD")
         return try Golden.difference(text, file: CommandTests.golden("terminal-\(name)-\(columns)"))
     }
