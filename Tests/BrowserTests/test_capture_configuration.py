@@ -96,11 +96,11 @@ def test_unsaved_text_survives_a_reload_and_a_stopped_server(capture, browser, p
     page.on("response", lambda answer: refused.append(answer.url) if answer.status == 401 else None)
     capture.kill_9()
     # It's said also where the text is, far below.
-    expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
+    expect(page.locator("#banners")).to_contain_text("The server doesn't respond")
     expect(page.locator("#banners")).to_be_in_viewport()
     text.fill("# Mine, too\n")
     press(part, "Save configuration")
-    expect(part.get_by_role("alert")).to_contain_text("replayhost-capture has stopped")
+    expect(part.get_by_role("alert")).to_contain_text("The server doesn't respond.")
     capture.start()
     # The restart has ended the session.
     expect(page.locator("#banners")).to_be_empty()
@@ -125,7 +125,7 @@ def test_page_recovers_by_itself_with_a_key(capture, browser):
     press(page, "Open")
     shown(page)
     capture.stop()
-    expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
+    expect(page.locator("#banners")).to_contain_text("The server doesn't respond")
     capture.start()
     expect(page.locator("#banners")).to_be_empty()
     press(section(page, "Queue"), "Pause downloads")
@@ -226,7 +226,7 @@ def test_page_is_accessible(capture, browser, page, editor):
     found += violations(page)
     press(page.get_by_role("dialog"), "Cancel")
     capture.stop()
-    expect(page.locator("#banners")).to_contain_text("replayhost-capture has stopped")
+    expect(page.locator("#banners")).to_contain_text("The server doesn't respond")
     found += view_problems(page, "admin-stopped")
     assert found == []
 

@@ -104,7 +104,7 @@ def test_the_capture_that_is_shown_is_saved_and_named(host, page, tmp_path):
         assert file.read_text() == f"<!doctype html><title>Tides of {year}</title><h1>Text {year}</h1>"
     # The report. The archive's picture is that of its main page.
     wait_until(lambda: host.archive("tides")["verification"] == "hashes-agree", "the archive is verified")
-    details = {**json.loads(host.request("GET", "/api/archives/tides")[2]), "thumbnail": "/api/archives/tides/thumbnail"}
+    details = {**json.loads(host.request("GET", "/api/archives/tides")[2]), "thumbnail": "/api/archives/tides/thumbnail", "picturedPage": TIDES}
     page.route("**/api/archives/tides", lambda route: route.fulfill(json=details))
     page.route("**/api/archives/tides/thumbnail", lambda route: route.fulfill(path=FIXTURES / "site" / "media" / "anemone.png"))
     for year in (2020, 2021):

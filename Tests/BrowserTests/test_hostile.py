@@ -205,13 +205,16 @@ def test_names_in_certificates_are_texts(library, page, dialogs):
 
     def vouch(route):
         body = json.loads(library.request("GET", route.request.url.removeprefix(library.home))[2])
+        if closest := body.get("closest"):
+            closest["verification"] = "signed"
         for one in body.get("archives", [body]):
             if summary := one.get("verificationSummary"):
-                one["verification"] = "signed"
+                # A row has one mark, and issues are worse than a signature is good.
+                one.update(verification="signed", findingCounts={"error": 0, "warning": 0, "notice": 0})
                 summary.update(code="signed", contents="hashes-agree", signer=LONG)
         route.fulfill(json=body)
 
-    page.route(re.compile(r"/api/archives(\?|/[a-z0-9-]+$|$)"), vouch)
+    page.route(re.compile(r"/api/archives(\?|/[a-z0-9-]+(/captures\?.*)?$|$)"), vouch)
     for address in ["/", "/#as=list", f"{target}#view=overview", target]:
         visit(library, page, address, ".trust")
         page.locator(".trust").first.click()

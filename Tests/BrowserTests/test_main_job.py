@@ -188,7 +188,7 @@ def test_failed_reload_is_repeated_when_the_server_is_back(host_with_sample, bro
     expect_home(viewer)
     viewer.read("body").evaluate("body => { body.dataset.before = 'reload'; }")
     browser.clear_storage(host.replay_origin("sample"))
-    browser.allow("ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING")
+    browser.allow("ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|error occurred when fetching the script")
     host.stop()
     page.get_by_role("button", name="Reload this page").click()
     failure = page.locator(".failure-panel")

@@ -298,3 +298,16 @@ def test_app_is_loaded_only_where_it_stays(shared_host_with_sample, browser):
     expect_home(Viewer(page))
     left = [url.removeprefix(host.address) for url in browser.requests if url.startswith(f"{host.address}/")]
     assert [url for url in left if re.search(r"/app/(?!icon|opening\.js|core/(?:theme|set-archive-url)\.js)|/api/|/bundle/app\.", url)] == []
+
+
+@pytest.mark.parametrize("times", [1, None], ids=["once", "always"])
+def test_archive_whose_file_was_hashed_meanwhile_is_opened_again(shared_host_with_sample, browser, times):
+    """The engine's name for it changes with its hash. It's asked for again, but only once."""
+    host, page = shared_host_with_sample, browser.page
+    earlier = {**host.archive("sample"), "replayCollection": "sample-000000000000"}
+    page.route("**/api/archives/sample", lambda route: route.fulfill(json=earlier), times=times)
+    viewer = visit(host, page)
+    if times:
+        expect_species(viewer)
+    else:
+        expect(page.get_by_text("This archive's file was replaced")).to_be_visible()

@@ -1,6 +1,8 @@
 """Layout and accessibility of all views: narrow, wide and zoomed, light, dark and with forced colours."""
 
+import json
 import os
+import re
 import shutil
 
 import pytest
@@ -248,6 +250,10 @@ def show_what_a_mark_proves(host, page, folder):
         "signer": "archive.signing-service.example.org", "verifiedAt": "2026-01-02T03:04:05Z"}
     details = {**host.archive("sample"), "verification": "signed", "verificationSummary": summary}
     page.route("**/api/archives/sample", lambda route: route.fulfill(json=details))
+
+    captures = json.loads(host.request("GET", f"/api/archives/sample/captures?url={SITE}/&limit=100&closest=20241121090000")[2])
+    captures["closest"]["verification"] = "signed"
+    page.route(re.compile(r"/api/archives/sample/captures\?.*closest"), lambda route: route.fulfill(json=captures))
     page.goto(f"{host.home}/?archive=/archives/sample.wacz")
     expect_home(Viewer(page))
     page.get_by_role("button", name="Signed by archive.signing-service.example.org").click()

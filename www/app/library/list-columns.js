@@ -18,7 +18,7 @@ export function listColumns(sort) {
         const arrow = make("span", { class: "arrow", "aria-hidden": "true" });
         const button = orders.length > 0 && make("button", { type: "button", class: "plain", on: { click: () =>
             sort(orders[current === orders[0] ? 1 : 0]) } }, text, arrow);
-        return { name, orders, arrow, button, element: make("span", { class: name }, button || text) };
+        return { name, orders, arrow, button, element: make("span", { class: `column-${name}` }, button || text) };
     });
     // The list of rows isn't a table: each row says what its texts are.
     const element = make("div", { class: "list-columns", role: "group", "aria-label": message("library.columns") },

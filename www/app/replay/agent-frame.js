@@ -13,6 +13,19 @@ const answerSecondsMax = 6;
 const silenceSecondsMax = 75;
 // From the moment when the document in the frame has loaded. The agent reports at once.
 const firstReportSecondsMax = 10;
+const reloadedKey = "replayhost-reloaded";
+
+/** Loads the app again, but only once for a version of an archive. */
+function reloadsOnce(collection) {
+    try {
+        if (sessionStorage.getItem(reloadedKey) === collection) return false;
+        sessionStorage.setItem(reloadedKey, collection);
+    } catch {
+        return false;
+    }
+    location.reload();
+    return true;
+}
 
 /** An error that prevents replay at the archive's origin. */
 class AgentFailure extends Error {
@@ -110,8 +123,9 @@ export function createAgentFrame(archive, chosenMode, listener, opening) {
         },
         ready: ({ collection, mode: used, isKept }) => {
             if (collection !== archive.replayCollection) {
-                // The page was opened before the file was replaced, or before a linked file was hashed.
-                settle("reject", failure("file-replaced"));
+                // The page was opened before the file was replaced, or before a linked file was hashed. If nothing is shown yet, it
+                // can simply be opened again.
+                if (worked || !reloadsOnce(archive.replayCollection)) settle("reject", failure("file-replaced"));
                 return;
             }
             const rebuilt = attempt.rebuilt;
