@@ -185,6 +185,33 @@ def test_list_of_the_server_is_read_by_twenty(capture, page, site):
     assert asked[-1]["status"] == "failed"
 
 
+def test_more_can_be_asked_for_during_a_read(capture, page, site):
+    template = capture.wait_for(capture.add(site.fake("ok", title="Template")), "completed")
+    held = []
+
+    def answer(route):
+        query = dict(part.split("=") for part in route.request.url.partition("?")[2].split("&"))
+        rows = [{**template, "download_id": f"d{number}", "title": f"Film {number}"} for number in range(50)]
+        first = int(query["offset"])
+        reply = {"json": rows[first:first + int(query["limit"])], "headers": {"X-Total-Count": "50"}}
+        if query.get("q") == "held" and not held:
+            held.append((route, reply))
+        else:
+            route.fulfill(**reply)
+
+    page.route("**/history?*", answer)
+    tab(page, "History")
+    items = page.locator("#history-list li.download")
+    expect(items).to_have_count(20)
+    page.get_by_label("Search").fill("held")
+    wait_until(lambda: page.wait_for_timeout(10) or held, "the list is read again")
+    page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Show more").click()
+    route, reply = held[0]
+    route.fulfill(**reply)
+    expect(items.nth(20)).to_be_visible()
+
+
 def test_settings_say_what_they_know(capture, page):
     tab(page, "Settings")
     expect(page.locator("#connection-state")).to_have_text("● Connected")

@@ -31,6 +31,8 @@ export function createHistory({ onChanged, onShareAgain }) {
     let typing = 0;
     let reading = null;
     let isAgain = false;
+    // Whether the next page was asked for during a read.
+    let isMoreWanted = false;
 
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", (event) => {
@@ -69,7 +71,8 @@ export function createHistory({ onChanged, onShareAgain }) {
     }
 
     function showMore() {
-        if (reading) return;
+        isMoreWanted = reading !== null;
+        if (isMoreWanted) return;
         wanted += pageSize;
         refresh();
     }
@@ -89,7 +92,8 @@ export function createHistory({ onChanged, onShareAgain }) {
         isAgain = reading !== null;
         reading ??= read().catch((error) => problems.replaceChildren(errorBlock(error, message("capture.page.cant-read")))).finally(() => {
             reading = null;
-            if (isAgain) refresh();
+            if (isMoreWanted) showMore();
+            else if (isAgain) refresh();
         });
     }
 
