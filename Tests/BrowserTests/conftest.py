@@ -10,6 +10,7 @@ from support.browser import Browser
 from support.engines import ENGINES
 from support.host import Host
 from support.places import FIXTURES, HEADLESS_CHROMIUM, ORIGINS, WEB_INTERFACE
+from website import Website
 
 
 @pytest.hookimpl(wrapper=True)
@@ -35,6 +36,14 @@ def playwright():
 def origins():
     """The origin mode of the servers. A file can have this fixture in both modes."""
     return ORIGINS
+
+
+@pytest.fixture(scope="module")
+def site():
+    """A website whose media the fake tools of a capture server save."""
+    site = Website()
+    yield site
+    site.close()
 
 
 @pytest.fixture

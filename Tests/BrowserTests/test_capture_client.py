@@ -3,43 +3,20 @@
 import re
 
 import pytest
-from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
-from fake_tools import FakeTools
 from support.accessibility import view_problems
-from support.capture_page import SEED, UNREACHABLE, history, open_page, row, save, shares, state, tab
+from support.capture_page import SEED, UNREACHABLE, history, make_server, open_page, row, save, shares, state, tab
 from support.expecting import expect
-from support.host import Host
 from support.places import WEB_INTERFACE
 from support.waiting import wait_until
-from website import Website
 
 pytestmark = pytest.mark.one_chromium
 
 
 @pytest.fixture(scope="module")
-def site():
-    site = Website()
-    yield site
-    site.close()
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    assert CAPTURE_BINARY.exists(), f"build the program first: {CAPTURE_BINARY}"
-    folder = tmp_path_factory.mktemp("client")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    host.configure("security:\n  rate_limit_per_client: 10000\n")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
-
-
-@pytest.fixture
-def capture(server):
+def capture(tmp_path_factory):
     """The running server. What earlier tests have saved stays."""
-    Host.ports.add(server.port)
-    return server
+    with make_server(tmp_path_factory.mktemp("client")) as host:
+        yield host
 
 
 @pytest.fixture

@@ -9,18 +9,10 @@ from fake_tools import FakeTools
 from support.accessibility import violations
 from support.expecting import expect
 from support.places import SCREENSHOTS
-from website import Website
 
 pytestmark = pytest.mark.one_chromium
 
 OPERATIONS = operations()
-
-
-@pytest.fixture(scope="module")
-def site():
-    site = Website()
-    yield site
-    site.close()
 
 
 @pytest.fixture(scope="module")

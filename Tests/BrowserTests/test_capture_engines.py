@@ -1,9 +1,7 @@
 """The page to save URLs in each browser engine: docs/clients.md says what works where. The other tests of the page use Chromium."""
 
 import pytest
-from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
-from fake_tools import FakeTools
-from support.capture_page import READ
+from support.capture_page import READ, make_server
 from support.waiting import wait_until
 
 KEPT = """async () => {
@@ -23,12 +21,8 @@ EXPECTED = {
 
 @pytest.fixture
 def capture(tmp_path):
-    assert CAPTURE_BINARY.exists(), f"build the program first: {CAPTURE_BINARY}"
-    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with make_server(tmp_path) as host:
+        yield host
 
 
 @pytest.mark.few("firefox", "webkit")

@@ -4,35 +4,18 @@ import re
 import threading
 
 import pytest
-from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
-from fake_tools import FakeTools
-from support.capture_page import UNREACHABLE, box, expect_unable, history, open_page, save, shares, state, statuses, tab, wait_until_offline_ready
+from support.capture_page import (
+    UNREACHABLE, box, expect_unable, history, make_server, open_page, save, shares, state, statuses, tab, wait_until_offline_ready)
 from support.expecting import expect
-from support.host import Host
 from support.waiting import wait_until
-from website import Website
 
 pytestmark = pytest.mark.one_chromium
 
 
 @pytest.fixture(scope="module")
-def site():
-    site = Website()
-    yield site
-    site.close()
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    assert CAPTURE_BINARY.exists(), f"build the program first: {CAPTURE_BINARY}"
-    folder = tmp_path_factory.mktemp("guide")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    # The pace of a test isn't that of a person.
-    host.configure("security:\n  rate_limit_per_client: 10000\n")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with make_server(tmp_path_factory.mktemp("guide")) as host:
+        yield host
 
 
 @pytest.fixture
@@ -40,7 +23,6 @@ def capture(server):
     """The running server. What earlier tests have saved stays."""
     if not server.process:
         server.start()
-    Host.ports.add(server.port)
     return server
 
 

@@ -9,10 +9,9 @@ import signal
 import time
 
 import pytest
-from capture_host import CAPTURE_BINARY, FAST_RETRIES, SECONDS, CaptureHost
-from fake_tools import FakeTools
+from capture_host import SECONDS
 from support.browser import ARGUMENTS
-from support.capture_page import READ, box
+from support.capture_page import READ, box, make_server
 from support.expecting import expect
 from support.places import HEADLESS_CHROMIUM
 from support.waiting import wait_until
@@ -23,13 +22,8 @@ SEED = os.environ.get("SEED", "7")
 
 @pytest.fixture
 def capture(tmp_path):
-    assert CAPTURE_BINARY.exists(), f"build the program first: {CAPTURE_BINARY}"
-    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
-    host.configure("security:\n  rate_limit_per_client: 10000\n")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with make_server(tmp_path) as host:
+        yield host
 
 
 def open_browser(playwright, tmp_path):

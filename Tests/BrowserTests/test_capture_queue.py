@@ -5,7 +5,6 @@ import json
 import pytest
 from capture_host import CaptureHost
 from fake_tools import FakeTools
-from support.host import Host
 
 pytestmark = pytest.mark.one_chromium
 
@@ -15,13 +14,8 @@ MINUTE = 60
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory):
     folder = tmp_path_factory.mktemp("queue")
-    host = CaptureHost(folder, FakeTools(folder / "tools"))
-    try:
-        host.start()
-        Host.ports.add(host.port)
+    with CaptureHost(folder, FakeTools(folder / "tools")) as host:
         yield host
-    finally:
-        host.stop()
 
 
 @pytest.fixture

@@ -5,25 +5,14 @@ import re
 import shutil
 
 import pytest
-from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
-from fake_tools import FakeTools
 from support.capture_page import (
-    SEED, UNREACHABLE, box, history, open_page, save, shares, state, statuses, wait_until_offline_ready)
+    SEED, UNREACHABLE, box, history, make_server, open_page, save, shares, state, statuses, wait_until_offline_ready)
 from support.expecting import expect
-from support.host import Host
 from support.places import WEB_INTERFACE
 from support.waiting import wait_until
 from support.website import WebSite
-from website import Website
 
 pytestmark = pytest.mark.one_chromium
-
-
-@pytest.fixture(scope="module")
-def site():
-    site = Website()
-    yield site
-    site.close()
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +23,8 @@ def assets(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, assets):
-    assert CAPTURE_BINARY.exists(), f"build the program first: {CAPTURE_BINARY}"
-    folder = tmp_path_factory.mktemp("client")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    host.configure("security:\n  rate_limit_per_client: 10000\n")
-    try:
-        yield host.start(REPLAYHOST_ASSETS=str(assets))
-    finally:
-        host.stop()
+    with make_server(tmp_path_factory.mktemp("sharing")).start(REPLAYHOST_ASSETS=str(assets)) as host:
+        yield host
 
 
 @pytest.fixture
@@ -49,7 +32,6 @@ def capture(server, assets):
     """The running server. What earlier tests have saved stays."""
     if not server.process:
         server.start(REPLAYHOST_ASSETS=str(assets))
-    Host.ports.add(server.port)
     return server
 
 

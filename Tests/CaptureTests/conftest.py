@@ -47,6 +47,16 @@ def host(tmp_path, tools):
 
 
 @pytest.fixture(scope="module")
+def photo_host(tmp_path_factory):
+    """A running server for the tests of a file, which has gallery-dl and no Chromium."""
+    folder = tmp_path_factory.mktemp("gallery-dl")
+    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
+    host.tools.give_gallery_dl()
+    with host:
+        yield host
+
+
+@pytest.fixture(scope="module")
 def shared(tmp_path_factory, website):
     """A running server for all tests of a file, which don't need an empty store."""
     folder = tmp_path_factory.mktemp("shared")

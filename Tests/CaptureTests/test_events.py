@@ -75,10 +75,8 @@ def own(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
     host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
     host.configure("server:\n  name: Before\n")
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with host:
+        yield host
 
 
 def test_user_gets_only_what_is_theirs(own):

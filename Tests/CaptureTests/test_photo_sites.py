@@ -3,20 +3,7 @@
 import zipfile
 
 import pytest
-from capture_host import FAST_RETRIES, CaptureHost
-from fake_tools import FakeTools
 from fakes.gallery_dl import image
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("photo-sites")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    host.tools.give_gallery_dl()
-    try:
-        yield host.start()
-    finally:
-        host.stop()
 
 
 @pytest.mark.parametrize(("path", "incomplete"), [
@@ -25,30 +12,30 @@ def host(tmp_path_factory):
     ("/fake/exit0-silent?count=2", "The media isn't saved: yt-dlp ended without a file."),
 ])
 @pytest.mark.parametrize("mode", ["auto", "media"])
-def test_photos_are_saved(host, website, path, incomplete, mode):
+def test_photos_are_saved(photo_host, website, path, incomplete, mode):
     url = website(f"{path}&mode={mode}")
-    row = host.wait_for(host.add(url, options={"mode": mode}), "completed")
+    row = photo_host.wait_for(photo_host.add(url, options={"mode": mode}), "completed")
     assert (row["genre"], row["incomplete"]) == ("instagram", incomplete)
-    with zipfile.ZipFile(host.file(row)) as package:
+    with zipfile.ZipFile(photo_host.file(row)) as package:
         assert [package.read(name) for name in sorted(package.namelist())] == [image(1), image(2)]
 
 
-def test_sound_that_was_asked_for_is_saved(host, website):
-    row = host.wait_for(host.add(website("/fake/sound?count=2"), options={"form": "audio"}), "completed")
+def test_sound_that_was_asked_for_is_saved(photo_host, website):
+    row = photo_host.wait_for(photo_host.add(website("/fake/sound?count=2"), options={"form": "audio"}), "completed")
     assert row["file_path"].endswith(".m4a")
 
 
 @pytest.mark.parametrize(("path", "state", "ending"), [("/fake/sound?by=none", "completed", ".mp3"), ("/guide?by=none", "completed", ".pdf")])
-def test_without_photos_all_is_as_before(host, website, path, state, ending):
-    row = host.wait_for(host.add(website(path)), state)
+def test_without_photos_all_is_as_before(photo_host, website, path, state, ending):
+    row = photo_host.wait_for(photo_host.add(website(path)), state)
     assert row["file_path"].endswith(ending)
 
 
-def test_only_single_works_are_fetched(host, website):
+def test_only_single_works_are_fetched(photo_host, website):
     """The filter ends gallery-dl for anything else than a post, such as a user or a search; see `gallery_dl/extractor`."""
     url = website("/page?count=1&by=filter")
-    host.wait_for(host.add(url), "completed")
-    call = next(one for one in host.tools.calls(what="gallery-dl") if one["url"] == url)
+    photo_host.wait_for(photo_host.add(url), "completed")
+    call = next(one for one in photo_host.tools.calls(what="gallery-dl") if one["url"] == url)
     condition = call["arguments"][call["arguments"].index("--filter") + 1]
 
     class Ended(Exception):

@@ -4,7 +4,7 @@ import os
 
 import decoders
 import pytest
-from capture_host import FAST_RETRIES, SECONDS, CaptureHost
+from capture_host import SECONDS, CaptureHost
 from described import ask
 from events import EventStream
 from fake_tools import FakeTools
@@ -30,76 +30,64 @@ def expect_nothing_left(host):
     assert host.archives() == {} and host.files() == []
 
 
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    """A server without downloads that are kept."""
-    folder = tmp_path_factory.mktemp("shown")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    host.tools.give_gallery_dl()
-    try:
-        yield host.start()
-    finally:
-        host.stop()
-
-
-def test_preview_is_shown_and_deleted(shown, website):
-    with EventStream(shown) as stream:
-        identifier = start(shown, website.fake("ok", title="Quay lights"))
+def test_preview_is_shown_and_deleted(photo_host, website):
+    with EventStream(photo_host) as stream:
+        identifier = start(photo_host, website.fake("ok", title="Quay lights"))
         row = stream.wait_for("download", lambda value: value["state"] == "preview_ready")
         for decode in (decoders.v1_status, decoders.v2_status, decoders.own_status):
             decode(row)
         assert (row["download_id"], row["status"], row["archive"], row["title"]) == (identifier, "completed", None, "Quay lights")
         assert row["file_path"].endswith("_Quay_lights.mp4") and row["file_size"] == 200_000
-        status, _, film = shown.request("GET", f"/download/{identifier}/file")
+        status, _, film = photo_host.request("GET", f"/download/{identifier}/file")
         assert status == 200 and len(film) == 200_000
-        status, _, part = shown.request("GET", f"/download/{identifier}/file", {"Range": "bytes=2-5"})
+        status, _, part = photo_host.request("GET", f"/download/{identifier}/file", {"Range": "bytes=2-5"})
         assert (status, part) == (206, film[2:6])
-        status, ticket = ask(shown, "POST", f"/download/{identifier}/ticket")
-        played = ticket["url"].removeprefix(shown.started["address"])
-        assert shown.request("GET", played)[2] == film
-        assert ask(shown, "GET", f"/download/{identifier}/archive")[0] == 404
-        assert shown.archives() == {} and shown.files() == []
-        assert shown.history(state="preview_ready") == [shown.status(identifier)]
+        status, ticket = ask(photo_host, "POST", f"/download/{identifier}/ticket")
+        played = ticket["url"].removeprefix(photo_host.started["address"])
+        assert photo_host.request("GET", played)[2] == film
+        assert ask(photo_host, "GET", f"/download/{identifier}/archive")[0] == 404
+        assert photo_host.archives() == {} and photo_host.files() == []
+        assert photo_host.history(state="preview_ready") == [photo_host.status(identifier)]
         for _ in range(2):
-            status, row = ask(shown, "POST", f"/download/{identifier}/preview/close")
+            status, row = ask(photo_host, "POST", f"/download/{identifier}/preview/close")
             assert (status, row["state"], row["file_path"], row["file_size"]) == (200, "completed", None, None)
         stream.wait_for("download", lambda value: value["state"] == "completed")
-    assert shown.request("GET", played)[0] == 404
-    expect_nothing_left(shown)
-    assert any("yt-dlp" in line for line in shown.lines(identifier))
+    assert photo_host.request("GET", played)[0] == 404
+    expect_nothing_left(photo_host)
+    assert any("yt-dlp" in line for line in photo_host.lines(identifier))
 
 
 @pytest.mark.parametrize(("path", "kind", "start_of_file"), [
     ("/guide.pdf", "application/pdf", b"%PDF"), ("/document", "application/pdf; charset=binary", b"%PDF"),
     ("/book", "application/epub+zip", b"PK"), ("/generic/ok", "video/mp4", b""), ("/fake/photos?count=2", "application/zip", b"PK"),
 ])
-def test_documents_photos_and_unknown_sites_are_shown(shown, website, path, kind, start_of_file):
-    identifier = start(shown, website(path))
-    row = shown.wait_for(identifier, "preview_ready")
-    status, head, file = shown.request("GET", f"/download/{identifier}/file")
+def test_documents_photos_and_unknown_sites_are_shown(photo_host, website, path, kind, start_of_file):
+    identifier = start(photo_host, website(path))
+    row = photo_host.wait_for(identifier, "preview_ready")
+    status, head, file = photo_host.request("GET", f"/download/{identifier}/file")
     assert status == 200 and file.startswith(start_of_file) and len(file) == row["file_size"] > 0
     assert head["Content-Type"].partition(";")[0] == kind.partition(";")[0]
-    assert ask(shown, "DELETE", f"/history/{identifier}")[0] == 200
-    expect_nothing_left(shown)
+    assert ask(photo_host, "DELETE", f"/history/{identifier}")[0] == 200
+    expect_nothing_left(photo_host)
 
 
-def test_page_is_not_a_preview(shown, website):
-    row = shown.wait_for(start(shown, website("/page")), "failed")
+def test_page_is_not_a_preview(photo_host, website):
+    row = photo_host.wait_for(start(photo_host, website("/page")), "failed")
     assert row["error_code"] == "page_unsupported"
-    assert ask(shown, "POST", "/download", {"url": website("/page"), "options": {**PREVIEW, "mode": "page"}})[0] == 400
+    assert ask(photo_host, "POST", "/download", {"url": website("/page"), "options": {**PREVIEW, "mode": "page"}})[0] == 400
 
 
-def test_saving_the_same_url_is_another_download(shown, website):
+def test_saving_the_same_url_is_another_download(photo_host, website):
     url = website.fake("busy", by="both")
-    preview = start(shown, url)
-    assert start(shown, url) == preview
-    saved = shown.add(url)
-    assert saved != preview and shown.add(url, options={"disposition": "library"}) == saved
-    assert shown.call("POST", f"/download/{saved}/preview/close")[0] == 409
-    assert ask(shown, "POST", f"/download/{preview}/preview/close")[1]["state"] == "cancelled"
-    shown.cancel(saved)
-    shown.wait_for(saved, "cancelled")
-    expect_nothing_left(shown)
+    preview = start(photo_host, url)
+    assert start(photo_host, url) == preview
+    saved = photo_host.add(url)
+    assert saved != preview and photo_host.add(url, options={"disposition": "library"}) == saved
+    assert photo_host.call("POST", f"/download/{saved}/preview/close")[0] == 409
+    assert ask(photo_host, "POST", f"/download/{preview}/preview/close")[1]["state"] == "cancelled"
+    photo_host.cancel(saved)
+    photo_host.wait_for(saved, "cancelled")
+    expect_nothing_left(photo_host)
 
 
 def test_preview_without_a_client(tmp_path, website):
