@@ -1,6 +1,5 @@
 """The panel for a URL that can't be shown: why, and that what it offers opens. docs/json.md lists the reasons."""
 
-import base64
 import json
 import os
 import re
@@ -9,7 +8,7 @@ import zipfile
 import pytest
 
 from support.accessibility import violations
-from support.archives import TIME, write_archive, write_captures
+from support.archives import PIXEL, TIME, write_archive, write_captures
 from support.expecting import expect
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer
@@ -20,8 +19,6 @@ pytestmark = pytest.mark.one_chromium
 
 SITE = "https://reef.example"
 UNCAPTURED = "This page isn't in"
-PIXEL = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
 
 def html(title):

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from support.archives import write_archive
+from support.archives import PIXEL, write_archive
 from support.expecting import expect, expect_loaded
 from support.journey import TITLE
 from support.places import FIXTURES, IS_BUNDLED
@@ -113,6 +113,16 @@ def test_columns_sort_the_list(tagged, page):
     row = """() => [...document.querySelectorAll(".row:first-of-type :is(h2, .subtitle, .facts > span, .marks)")].map((one) => one.getBoundingClientRect().left)"""
     # The outline of a link has room in the title, and the mark in its button.
     assert all(abs(head - place) < 8 for head, place in zip(page.evaluate(columns), page.evaluate(row)[:6], strict=True))
+
+
+def test_small_picture_is_not_made_larger(host, page):
+    """Such as a site's icon. It stands on the archive's colour."""
+    serve_many(page, 1)
+    listed = {"total": 1, "archives": [archive(1) | {"thumbnail": "/api/archives/a1/thumbnail"}]}
+    page.route(re.compile(r"/api/archives\?"), lambda route: route.fulfill(json=listed))
+    page.route("**/api/archives/a1/thumbnail", lambda route: route.fulfill(body=PIXEL, content_type="image/png"))
+    page.goto(host.home)
+    expect(page.locator(".archive-mark img")).to_have_css("object-fit", "scale-down")
 
 
 @pytest.mark.parametrize("total, shown", [(99, ".card"), (100, ".row")])

@@ -3,17 +3,15 @@
 The service worker receives URLs that the replay engine doesn't rewrite: relative to the root, or without a scheme.
 """
 
-from base64 import b64decode
 from urllib.parse import quote
 
 import pytest
 
-from support.archives import write_captures
+from support.archives import PIXEL, write_captures
 from support.host import Host
 
 SITE = "http://site.example"
 OTHER = "https://other.example"
-PIXEL = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 PARTS = {
     "style.css": ("text/css", b"#text { color: rgb(1, 2, 3) }"),
     "script.js": ("text/javascript", b"document.getElementById('text').setAttribute('data-script', 'ran')"),

@@ -1,11 +1,14 @@
 """Writes archives for tests, with the writers of the fixtures."""
 
+from base64 import b64decode
 from pathlib import Path
 
 from writers.captures import WARC, page_entry
 from writers.wacz import Package, page_list
 
 TIME = "2024-11-21T09:00:00Z"
+# A PNG of one pixel
+PIXEL = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
 
 def write_archive(path, title, pages):
