@@ -67,6 +67,8 @@ extension DownloadQueue {
 
     /// The genre as it's reported. One that clients were told never becomes unknown again.
     static let genre = "CASE WHEN ifnull(:genre, 'unknown') = 'unknown' THEN genre ELSE :genre END"
+    /// Why the genre isn't known; NULL if it is.
+    static let genreProblem = "CASE WHEN \(genre) = 'unknown' THEN :problem END"
 
     /// Records what a worker reports.
     package func advance(_ id: String, _ message: WorkerMessage) async throws {
@@ -107,7 +109,7 @@ extension DownloadQueue {
                 set: """
                     archive_id = :archive, archive_sha256 = :sha256, title = :title, genre = \(Self.genre),
                     folder = :folder, media_type = :type, file_size = :size,
-                    genre_detection_error = CASE WHEN \(Self.genre) = 'unknown' THEN :problem END,
+                    genre_detection_error = \(Self.genreProblem),
                     incomplete = :incomplete, replay_check = :check, stage = 'storing'
                     """,
                 [

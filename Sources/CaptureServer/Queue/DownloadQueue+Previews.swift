@@ -15,7 +15,7 @@ extension DownloadQueue {
                 set: """
                     state = 'preview_ready', stage = NULL, completed_at = :now, waiting_for = NULL, not_before = NULL,
                     progress = NULL, title = :title, genre = \(Self.genre), media_type = :type, file_name = :name,
-                    file_size = :size, genre_detection_error = :problem, incomplete = :incomplete
+                    file_size = :size, genre_detection_error = \(Self.genreProblem), incomplete = :incomplete
                     """,
                 if: "state IN ('started', 'downloading')",
                 [
@@ -29,11 +29,12 @@ extension DownloadQueue {
 
     /// Records that the file of a preview was deleted.
     func closePreview(_ id: String) async throws {
-        _ = try await database.write { database in
-            try Self.update(
-                database, id, set: "state = 'completed', file_name = NULL, file_size = NULL",
-                if: "state = 'preview_ready'")
-        }
+        try await database.write { try Self.closePreview(id, $0) }
+    }
+
+    private static func closePreview(_ id: String, _ database: Database) throws {
+        try update(
+            database, id, set: "state = 'completed', file_name = NULL, file_size = NULL", if: "state = 'preview_ready'")
     }
 
     /// Ends the previews of a server that has ended. They belong to screens that may be gone.
@@ -46,8 +47,7 @@ extension DownloadQueue {
             let failure = ToolFailure(.aborted, "the server was restarted, which ends previews")
             for row in previews {
                 if row.downloadState == .previewReady {
-                    try Self.update(
-                        database, row.downloadID, set: "state = 'completed', file_name = NULL, file_size = NULL")
+                    try Self.closePreview(row.downloadID, database)
                 } else {
                     try Self.end(database, row.downloadID, .abortedBySystem, failure, now)
                     try Self.endAttempt(database, row.downloadID, failure, now)

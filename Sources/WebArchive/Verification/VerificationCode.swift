@@ -93,11 +93,13 @@ extension VerificationCode {
         }
     }
 
-    /// All codes in the order of trust, the best result first. What wasn't verified isn't known to be bad.
-    package static let byTrust: [VerificationCode] = [
-        .signed, .signedAnonymously, .hashesAgree, .notVerified, .partly, .uncovered, .signerNotProven, .recordsDiffer,
-        .suspicious, .unreplayable, .invalidSignature, .damaged, .changed,
-    ]
+    /// All codes in the order of trust, the best result first. What wasn't verified isn't known to be bad: it comes right after
+    /// what agrees.
+    package static let byTrust: [VerificationCode] = {
+        let results = allCases.filter { $0 != .notVerified }
+        return results.filter { $0.rank <= Self.hashesAgree.rank } + [.notVerified]
+            + results.filter { $0.rank > Self.hashesAgree.rank }
+    }()
 
     /// A word or two, for narrow lists.
     package var shortWords: String {
