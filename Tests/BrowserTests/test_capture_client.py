@@ -6,7 +6,7 @@ import pytest
 from support.accessibility import view_problems
 from support.capture_page import SEED, UNREACHABLE, history, make_server, open_page, row, save, shares, state, tab
 from support.expecting import expect
-from support.places import WEB_INTERFACE
+from support.places import IS_BUNDLED
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
@@ -221,10 +221,9 @@ def test_page_is_in_japanese(capture, browser, page):
     expect(page.locator("nav.tabs a")).to_have_text(["ダウンロード", "履歴", "設定"])
 
 
+@pytest.mark.skipif(not IS_BUNDLED, reason="the app isn't bundled")
 def test_all_files_have_less_than_150_kB(capture, browser, page):
     """In one language, with the worker, the icons and what is loaded later."""
-    if not (WEB_INTERFACE / "bundle").exists():
-        pytest.skip("the modules aren't bundled")
     sizes = {}
     browser.context.on("response", lambda response: sizes.__setitem__(response.url, len(response.body())) if response.ok else None)
     page.reload()

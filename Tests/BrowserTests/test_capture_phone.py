@@ -17,13 +17,11 @@ from home_server import Home, wait_until
 from support.browser import ARGUMENTS
 from support.capture_page import READ, box, wait_until_offline_ready
 from support.expecting import expect
-from support.needs import lacking
 from support.places import CHROMIUM
 from ways.network import Network
 from website import Website
 
-NEEDS = ("network namespaces", "certutil")
-pytestmark = pytest.mark.needs(*NEEDS)
+pytestmark = pytest.mark.needs("network namespaces", "certutil")
 BASE = f"https://{SERVER}:8443"
 
 
@@ -73,8 +71,6 @@ class PhoneBrowser:
 @pytest.fixture(scope="module")
 def phone(playwright, tmp_path_factory):
     """A server at home with TLS, a website that it can save, and Ana's phone."""
-    if missing := [reason for reason in map(lacking, NEEDS) if reason]:
-        pytest.skip(missing[0])
     folder = tmp_path_factory.mktemp("phone-browser")
     home = Home(folder)
     # The server lets tools through to the sites that are there when it starts.
