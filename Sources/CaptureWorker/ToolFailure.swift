@@ -49,7 +49,7 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
 
     package let code: Code
     /// What happened, for people; a tool's own line if there is one.
-    package let message: String
+    package private(set) var message: String
     /// After how many seconds the site can be asked again, if it said so.
     package var retryAfterSeconds: Int?
     /// Whether it's a part of yt-dlp for one site that failed, which a newer version may mend.
@@ -61,8 +61,8 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
 
     /// Returns the same failure with another message.
     package func saying(_ message: String) -> ToolFailure {
-        var failure = ToolFailure(code, message, retryAfterSeconds: retryAfterSeconds)
-        failure.isOfExtractor = isOfExtractor
+        var failure = self
+        failure.message = message
         return failure
     }
 }

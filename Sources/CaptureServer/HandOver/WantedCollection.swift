@@ -3,9 +3,8 @@ package import CaptureAPI
 
 /// The collection that an archive is added to.
 package enum WantedCollection {
-    /// Returns what is wrong with the collection of a request; `nil` if there is one, or none is wanted.
-    package static func problem(of options: DownloadOptions, in store: ArchiveStore) throws -> FieldProblem? {
-        guard let text = options.collection else { return nil }
+    /// Returns what is wrong with the ID of a wanted collection; `nil` if there is one.
+    package static func problem(_ text: String, in store: ArchiveStore) throws -> FieldProblem? {
         if let id = ArchiveID(text), try store.collections.collection(id: id) != nil { return nil }
         return FieldProblem(["body", "options", "collection"], "There is no collection with this ID")
     }

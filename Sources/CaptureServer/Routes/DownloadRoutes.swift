@@ -75,8 +75,9 @@ struct DownloadRoutes: Sendable {
     }
 
     private func checkCollection(of options: DownloadOptions) async throws {
+        guard let id = options.collection else { return }
         let problem = try await BlockingWork().long { [store = service.store] in
-            try WantedCollection.problem(of: options, in: store)
+            try WantedCollection.problem(id, in: store)
         }
         if let problem { throw RequestFailure(invalid: [problem]) }
     }

@@ -150,7 +150,7 @@ private struct QueueWithoutServer {
     func add(_ body: [UInt8]) async throws -> DownloadReceipt {
         do {
             let request = try DownloadRequest(json: Data(body))
-            if let problem = try WantedCollection.problem(of: request.options, in: store) {
+            if let id = request.options.collection, let problem = try WantedCollection.problem(id, in: store) {
                 throw DownloadRequest.Refusal.invalid([problem], isFromOlderClient: false)
             }
             switch try await queue.accept(request, key: nil) {
