@@ -1,8 +1,8 @@
 /** The client of the capture server's JSON API. */
-import { make } from "../app/core/dom.js";
 import { message as textOf } from "../app/core/i18n.js";
 import { HostError } from "../app/core/request.js";
 import { key } from "./connection.js";
+import { saveFile } from "./save-file.js";
 import { duration } from "./state-texts.js";
 
 /**
@@ -191,24 +191,7 @@ export const connection = () => valueOf("GET", "/config/connection");
  * @param {string} since RFC 3339
  * @param {string} until RFC 3339
  */
-export async function removeRange(since, until) {
-    try {
-        await valueOf("DELETE", `/history?${new URLSearchParams({ since, until })}`);
-    } catch (error) {
-        // A server of an earlier version removes them one by one.
-        if (error.status !== 404 && error.status !== 405) throw error;
-        await removeOneByOne({ since, until });
-    }
-}
-
-async function removeOneByOne(filter) {
-    const { total } = await history(1, filter);
-    const { downloads } = await history(total, filter);
-    for (const { download_id: id, state } of downloads) {
-        const isOpen = ["queued", "started", "downloading"].includes(state);
-        if (!isOpen) await remove(id, { archive: false, file: false });
-    }
-}
+export const removeRange = (since, until) => valueOf("DELETE", `/history?${new URLSearchParams({ since, until })}`);
 
 /**
  * Removes a download from the list.
@@ -257,7 +240,5 @@ export async function saveWithKey(path, name) {
         throw unreachable();
     });
     if (!answer.ok) throw errorFrom(await answer.text(), answer);
-    const url = URL.createObjectURL(await answer.blob());
-    make("a", { href: url, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    saveFile(await answer.blob(), name);
 }

@@ -1,5 +1,5 @@
 /** The names of days. */
-import { language, message } from "../app/core/i18n.js";
+import { dateLocale, message } from "../app/core/i18n.js";
 
 const hours = 24;
 
@@ -9,7 +9,7 @@ const hours = 24;
  * @returns {string} `Today`, `Yesterday` or a date, of this device's time zone
  */
 export function dayName(time, now = Date.now()) {
-    const format = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "full" });
+    const format = new Intl.DateTimeFormat(dateLocale(), { dateStyle: "full" });
     const name = format.format(time);
     if (name === format.format(now)) return message("capture.day.today");
     const yesterday = new Date(now);
@@ -23,4 +23,4 @@ export function dayName(time, now = Date.now()) {
  * @param {number} time milliseconds since 1970
  * @returns {string} the time of day on this device
  */
-export const clock = (time) => new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { timeStyle: "short" }).format(time);
+export const clock = (time) => new Intl.DateTimeFormat(dateLocale(), { timeStyle: "short" }).format(time);

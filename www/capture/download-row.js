@@ -1,7 +1,7 @@
 /** A row of the list of downloads. It is updated in place, so the focus and an open log stay. */
 import { copyText } from "../app/components/copy-text.js";
 import { errorBlock, sentence, withCode } from "../app/components/messages.js";
-import { announce, arrange, make, plain } from "../app/core/dom.js";
+import { announce, arrange, make, plain, setText } from "../app/core/dom.js";
 import { moment } from "../app/core/format.js";
 import { message } from "../app/core/i18n.js";
 import { plainURL } from "../app/core/text.js";
@@ -26,11 +26,6 @@ const played = new Set(["mp4", "m4v", "mkv", "webm", "mov", "mp3", "m4a", "aac",
 export const nameOf = ({ title, url }) => plain(title) || plainURL(url, 120);
 
 let count = 0;
-
-/** Sets a text that differs from the present one. Screen readers and selections don't notice the rest. */
-function setText(element, text) {
-    if (element.textContent !== text) element.textContent = text;
-}
 
 /**
  * @param {import("./api.js").Download} first

@@ -1,5 +1,5 @@
 /** The newest downloads, below the form. */
-import { announce, arrange, make } from "../app/core/dom.js";
+import { announce, arrange, make, setText } from "../app/core/dom.js";
 import { message, messageParts } from "../app/core/i18n.js";
 import * as api from "./api.js";
 import { createRow, nameOf } from "./download-row.js";
@@ -58,9 +58,8 @@ export function createDownloads({ onChanged, onEmptied, onShareAgain }) {
         more.hidden = total <= list.children.length;
         const running = health?.queue?.running ?? 0;
         const queued = health?.queue?.queued ?? 0;
-        const text = [total > 0 && message("capture.downloads.count", { n: total }), running > 0 && message("capture.downloads.running", { n: running }),
-            queued > 0 && message("capture.downloads.queued", { n: queued })].filter(Boolean).join(" · ");
-        if (count.textContent !== text) count.textContent = text;
+        setText(count, [total > 0 && message("capture.downloads.count", { n: total }), running > 0 && message("capture.downloads.running", { n: running }),
+            queued > 0 && message("capture.downloads.queued", { n: queued })].filter(Boolean).join(" · "));
         const isEmpty = list.children.length === 0;
         const key = isEmpty ? `empty ${missingText(missing)}` : "list";
         if (container.dataset.shown === key) return;

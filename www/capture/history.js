@@ -1,7 +1,7 @@
 /** The tab with all downloads of the server and all shares of this device, by day. */
 import { showDialog } from "../app/components/dialog.js";
 import { errorBlock } from "../app/components/messages.js";
-import { announce, arrange, make } from "../app/core/dom.js";
+import { announce, arrange, make, setText } from "../app/core/dom.js";
 import { message } from "../app/core/i18n.js";
 import * as api from "./api.js";
 import { dayName } from "./days.js";
@@ -9,7 +9,7 @@ import { createRow } from "./download-row.js";
 import { saveList } from "./history-export.js";
 import { createShareRow } from "./share-row.js";
 import * as shares from "./shares.js";
-import { siteOf } from "./urls.js";
+import { isWithin, siteOf } from "./urls.js";
 
 const pageSize = 20;
 // What is followed while it changes: one request. Older rows are read once.
@@ -67,7 +67,7 @@ export function createHistory({ onChanged, onShareAgain }) {
         const site = siteOf(entry.url);
         const states = { pending: "queued", downloading: "", completed: "confirmed", failed: "failed" };
         return q.toLowerCase().split(/\s+/).every((word) => entry.url.toLowerCase().includes(word))
-            && (!host || site === host || site.endsWith(`.${host}`)) && (!state || states[state] === entry.status);
+            && (!host || isWithin(site, host)) && (!state || states[state] === entry.status);
     }
 
     function showMore() {
@@ -99,7 +99,7 @@ export function createHistory({ onChanged, onShareAgain }) {
 
     async function read() {
         if (isOfDevice()) {
-            const { entries, isLast } = await shares.history({ skip: 0, limit: wanted, matches: Object.keys(filter()).length > 0 ? matches : undefined });
+            const { entries, isLast } = await shares.history({ limit: wanted, matches: Object.keys(filter()).length > 0 ? matches : undefined });
             show(entries.map((entry) => ({ id: entry.id, time: entry.sharedAt, entry })), isLast ? entries.length : null);
             return;
         }
@@ -161,8 +161,7 @@ export function createHistory({ onChanged, onShareAgain }) {
         const nothing = make("p", { class: "quiet empty", text: message(Object.keys(filter()).length > 0 ? "capture.history.no-match" : "capture.history.empty") });
         arrange(list, elements.length > 0 ? elements : [nothing]);
         more.hidden = total !== null && total <= items.length;
-        const text = total === null || total === 0 ? "" : message("capture.history.count", { n: total });
-        if (count.textContent !== text) count.textContent = text;
+        setText(count, total === null || total === 0 ? "" : message("capture.history.count", { n: total }));
         list.removeAttribute("aria-busy");
         focusNew();
     }

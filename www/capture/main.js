@@ -16,6 +16,7 @@ import { ownPreview } from "./preview.js";
 import { createQueue } from "./queue.js";
 import { createSaveForm } from "./save-form.js";
 import { createSettings } from "./settings-view.js";
+import { isUnsent } from "./shares.js";
 import { deservesSecondTry } from "./state-texts.js";
 import { createTabs } from "./tabs.js";
 import { isLibraryURL, sharedURL } from "./urls.js";
@@ -207,7 +208,7 @@ function onRefused(entry) {
 
 function showQueue(list) {
     waiting.show(list);
-    pending = list.filter(({ status }) => ["pending", "uploading", "failed"].includes(status)).length;
+    pending = list.filter(isUnsent).length;
     showConnection();
 }
 

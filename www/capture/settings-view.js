@@ -2,7 +2,7 @@
 import { copyText } from "../app/components/copy-text.js";
 import { showDialog } from "../app/components/dialog.js";
 import { errorBlock } from "../app/components/messages.js";
-import { make } from "../app/core/dom.js";
+import { make, setText } from "../app/core/dom.js";
 import { message, messageParts } from "../app/core/i18n.js";
 import * as api from "./api.js";
 import { setKey } from "./connection.js";
@@ -120,8 +120,7 @@ export function createSettings({ onConnected, onRetryAll, onSetting }) {
 
     return {
         update({ isConnected, syncedAt, pending: count }) {
-            const text = message(isConnected ? "capture.settings.connected" : "capture.settings.not-connected");
-            if (state.textContent !== text) state.textContent = text;
+            setText(state, message(isConnected ? "capture.settings.connected" : "capture.settings.not-connected"));
             state.className = isConnected ? "ok" : "error-text";
             synced.textContent = syncedAt ? message("capture.settings.synced", { time: ago(new Date(syncedAt).toISOString()) }) : message("capture.settings.never-synced");
             pending.textContent = message("capture.settings.pending", { n: count });

@@ -33,6 +33,12 @@ function changed() {
     channel?.postMessage("changed");
 }
 
+/**
+ * @param {Share} share
+ * @returns {boolean} whether it's to be sent, and isn't confirmed
+ */
+export const isUnsent = ({ status }) => status !== "held" && status !== "confirmed";
+
 /** The entry of the history for a share. */
 const entryOf = ({ id, url, cachedAt, serverDownloadId, status, sourceApp, message }) => ({
     id, url, sharedAt: cachedAt, serverDownloadId, sourceApp, message,
@@ -102,6 +108,13 @@ async function changeAll(change) {
  */
 export const change = (id, changes) => changeAll((share) => (share.id === id ? changes : undefined));
 
+/** Deletes a share, if the queue still has it. */
+function deleteFromQueue(id, shares) {
+    shares.index("id").getKey(id).onsuccess = ({ target: { result: order } }) => {
+        if (order !== undefined) shares.delete(order);
+    };
+}
+
 /**
  * Deletes shares that a person doesn't want to send any more.
  *
@@ -111,9 +124,7 @@ export async function discard(ids) {
     await transact(["shares", "history"], "readwrite", (shares, history) => {
         for (const id of ids) {
             history.delete(id);
-            shares.index("id").getKey(id).onsuccess = ({ target: { result: order } }) => {
-                if (order !== undefined) shares.delete(order);
-            };
+            deleteFromQueue(id, shares);
         }
     });
     changed();
@@ -156,7 +167,7 @@ export const release = (ids, request) => changeAll((share) => (share.status === 
  *
  * @param {string} [id]
  */
-export const retry = (id) => changeAll((share) => (share.status !== "held" && share.status !== "confirmed" && (!id || share.id === id)
+export const retry = (id) => changeAll((share) => (isUnsent(share) && (!id || share.id === id)
     ? { status: "pending", attemptCount: 0, notBefore: 0, why: "", message: "" } : undefined));
 
 /**
@@ -174,28 +185,20 @@ export const tidy = (now, clearConfirmedAfter) => changeAll((share) => {
 /**
  * Reads the history, the newest entries first.
  *
- * @param {{skip: number, limit: number, matches?: (entry: Entry) => boolean}} page
+ * @param {{limit: number, matches?: (entry: Entry) => boolean}} page
  * @returns {Promise<{entries: Entry[], isLast: boolean}>}
  */
-export const history = ({ skip, limit, matches }) => transact(["history"], "readonly", (store) => {
+export const history = ({ limit, matches }) => transact(["history"], "readonly", (store) => {
     const entries = [];
     let isLast = true;
-    let skipped = 0;
     store.index("sharedAt").openCursor(null, "prev").onsuccess = ({ target: { result: cursor } }) => {
         if (!cursor) return;
-        if (!matches && skipped < skip) {
-            const step = skip - skipped;
-            skipped = skip;
-            cursor.advance(step);
-            return;
-        }
         if (!matches || matches(cursor.value)) {
-            if (matches && skipped < skip) skipped += 1;
-            else if (entries.length < limit) entries.push(cursor.value);
-            else {
+            if (entries.length === limit) {
                 isLast = false;
                 return;
             }
+            entries.push(cursor.value);
         }
         cursor.continue();
     };
@@ -215,9 +218,7 @@ export async function forget(matches) {
             if (!cursor) return;
             if (matches(cursor.value)) {
                 deleted += 1;
-                shares.index("id").getKey(cursor.value.id).onsuccess = ({ target: { result: order } }) => {
-                    if (order !== undefined) shares.delete(order);
-                };
+                deleteFromQueue(cursor.value.id, shares);
                 cursor.delete();
             }
             cursor.continue();

@@ -47,6 +47,13 @@ export const isReplayURL = (url) => typeof url === "string" && /^http:\/\/(repla
  */
 export const isLibraryURL = (url) => typeof url === "string" && /^http:\/\/(replayhost\.)?localhost:\d+\/?$/.test(url);
 
+/**
+ * @param {string} host
+ * @param {string} domain
+ * @returns {boolean} whether a host is the domain or below it
+ */
+export const isWithin = (host, domain) => host === domain || host.endsWith(`.${domain}`);
+
 const charactersMax = 2048;
 
 /**
@@ -60,7 +67,7 @@ export function problemOf(url, allowedDomains = "") {
     const { username, password, hostname } = new URL(url);
     if (username || password) return "user-info";
     const allowed = allowedDomains.toLowerCase().split(/[\s,]+/).filter(Boolean);
-    const isAllowed = allowed.length === 0 || allowed.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
+    const isAllowed = allowed.length === 0 || allowed.some((domain) => isWithin(hostname, domain));
     return isAllowed ? "" : "domain";
 }
 

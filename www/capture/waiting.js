@@ -3,6 +3,7 @@ import { errorBlock } from "../app/components/messages.js";
 import { announce, make } from "../app/core/dom.js";
 import { message } from "../app/core/i18n.js";
 import { plainURL } from "../app/core/text.js";
+import { isUnsent } from "./shares.js";
 import { duration } from "./state-texts.js";
 
 const shownMax = 20;
@@ -103,7 +104,7 @@ export function createWaiting({ retry, discard, release }) {
 
     return {
         show(list) {
-            showUnsent(list.filter(({ status }) => ["pending", "uploading", "failed"].includes(status)));
+            showUnsent(list.filter(isUnsent));
             showHeld(list.filter(({ status }) => status === "held"));
         },
     };

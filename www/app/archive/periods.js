@@ -1,9 +1,7 @@
 /** Years, months and days in UTC, as the beginnings of timestamps: `2024`, `202405`, `20240503`. */
-import { language } from "../core/i18n.js";
+import { dateLocale, language } from "../core/i18n.js";
 
-// British English writes the day before the month, as `core/format.js` does.
-const locale = language === "en" ? "en-GB" : language;
-const format = (options) => new Intl.DateTimeFormat(locale, { ...options, timeZone: "UTC" });
+const format = (options) => new Intl.DateTimeFormat(dateLocale(), { ...options, timeZone: "UTC" });
 const longForms = { 4: format({ year: "numeric" }), 6: format({ month: "long", year: "numeric" }), 8: format({ dateStyle: "long" }) };
 const shortForms = { 4: longForms[4], 6: new Intl.DateTimeFormat(language, { month: "short", timeZone: "UTC" }), 8: format({ day: "numeric" }) };
 const weekdays = format({ weekday: "short" });

@@ -128,14 +128,22 @@ export function drawing(lines) {
 }
 
 /**
+ * Sets a text that differs from the present one. Screen readers and selections don't notice the rest.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
+export function setText(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+}
+
+/**
  * Announces a text to screen readers.
  *
  * @param {string} text
  */
 export function announce(text) {
-    const region = document.getElementById("announcements");
-    const line = readable(text);
-    if (region.textContent !== line) region.textContent = line;
+    setText(document.getElementById("announcements"), readable(text));
 }
 
 /**

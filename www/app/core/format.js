@@ -1,5 +1,5 @@
 /** Formats numbers, sizes and times. Times are in UTC, or in the time zone of this computer if the settings say so. */
-import { language } from "./i18n.js";
+import { dateLocale, language } from "./i18n.js";
 import { settings } from "./settings.js";
 
 const numbers = new Intl.NumberFormat("en");
@@ -7,7 +7,7 @@ const numbers = new Intl.NumberFormat("en");
 const formats = {};
 
 function createFormats(zone) {
-    const locale = language === "en" ? "en-GB" : language;
+    const locale = dateLocale();
     const hours = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short", ...zone };
     return {
         days: new Intl.DateTimeFormat(locale, { dateStyle: "long", ...zone }),

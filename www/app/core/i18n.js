@@ -9,6 +9,9 @@ import { make } from "./dom.js";
 /** The language of the texts, BCP 47. */
 export let language = "en";
 
+/** @returns {string} the locale of dates, BCP 47. British English writes the day before the month */
+export const dateLocale = () => (language === "en" ? "en-GB" : language);
+
 let plurals = new Intl.PluralRules(language);
 let numbers = new Intl.NumberFormat(language);
 const messages = {};

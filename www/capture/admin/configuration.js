@@ -1,12 +1,12 @@
 /** The configuration as a text: check, save, and one step back. A text that isn't saved survives a reload and a lost server. */
 import { showDialog } from "../../app/components/dialog.js";
 import { errorBlock } from "../../app/components/messages.js";
-import { announce, make, plain } from "../../app/core/dom.js";
+import { announce, make, plain, setText } from "../../app/core/dom.js";
 import { message, messageParts } from "../../app/core/i18n.js";
 import { isKeyNeeded, isUnreachable } from "../api.js";
 import * as api from "./api.js";
 import { createEditor } from "./editor.js";
-import { runChange, setText, showValue } from "./parts.js";
+import { runChange, showValue } from "./parts.js";
 
 const storageName = "capture.admin.configuration";
 // Text areas have no other line breaks.

@@ -1,11 +1,11 @@
 /** The cookies of each user, for sites that want a log-in. */
 import { showDialog } from "../../app/components/dialog.js";
-import { announce, make, plain } from "../../app/core/dom.js";
+import { announce, make, plain, setText } from "../../app/core/dom.js";
 import { size } from "../../app/core/format.js";
 import { message, messageParts } from "../../app/core/i18n.js";
 import { ago } from "../state-texts.js";
 import * as api from "./api.js";
-import { createList, isUserName, makeRow, refuseField, rowButton, runChange, setText } from "./parts.js";
+import { createList, isUserName, makeRow, refuseField, rowButton, runChange } from "./parts.js";
 
 // The server's limit.
 const bytesMax = 4 << 20;

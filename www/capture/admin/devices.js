@@ -1,10 +1,10 @@
 /** Connects devices: opens the network, makes a key, and shows its codes. */
 import { copyText } from "../../app/components/copy-text.js";
 import { showDialog } from "../../app/components/dialog.js";
-import { announce, make, plain } from "../../app/core/dom.js";
+import { announce, make, plain, setText } from "../../app/core/dom.js";
 import { message, messageParts } from "../../app/core/i18n.js";
 import * as api from "./api.js";
-import { isUserName, refuseField, runChange, setText, showValue } from "./parts.js";
+import { isUserName, refuseField, runChange, showValue } from "./parts.js";
 
 /**
  * @param {{onChanged: () => void}} host

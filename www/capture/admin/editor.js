@@ -1,5 +1,5 @@
 /** A text area with line numbers. */
-import { setText } from "./parts.js";
+import { setText } from "../../app/core/dom.js";
 
 /**
  * @param {{onInput: () => void, onSave: () => void}} host

@@ -1,11 +1,11 @@
 /** The users, and the keys of devices. */
 import { showDialog } from "../../app/components/dialog.js";
-import { announce, make, plain } from "../../app/core/dom.js";
+import { announce, make, plain, setText } from "../../app/core/dom.js";
 import { day } from "../../app/core/format.js";
 import { message } from "../../app/core/i18n.js";
 import { ago } from "../state-texts.js";
 import * as api from "./api.js";
-import { createList, makeRow, rowButton, setText } from "./parts.js";
+import { createList, makeRow, rowButton } from "./parts.js";
 
 /**
  * @param {{onChanged: () => void}} host

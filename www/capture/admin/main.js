@@ -2,7 +2,7 @@
 import "../../app/messages/en/capture-admin.js";
 import "../../app/messages/en/capture.js";
 import { errorBlock } from "../../app/components/messages.js";
-import { announce, make, plain } from "../../app/core/dom.js";
+import { announce, make, plain, setText } from "../../app/core/dom.js";
 import { message, messageParts } from "../../app/core/i18n.js";
 import { isKeyNeeded, isUnreachable } from "../api.js";
 import * as api from "./api.js";
@@ -10,7 +10,6 @@ import { createConfiguration } from "./configuration.js";
 import { createCookies } from "./cookies.js";
 import { createDevices } from "./devices.js";
 import { createKeys } from "./keys.js";
-import { setText } from "./parts.js";
 import { createServerLog } from "./server-log.js";
 import { createSignInForm, exchange, takeCodeFromLink } from "./session.js";
 import { createDisks, createQueue, createStatus } from "./status.js";

@@ -3,11 +3,6 @@ import { errorBlock } from "../../app/components/messages.js";
 import { arrange, make } from "../../app/core/dom.js";
 import { message } from "../../app/core/i18n.js";
 
-/** Sets a text that differs from the present one. Screen readers and selections don't notice the rest. */
-export function setText(element, text) {
-    if (element.textContent !== text) element.textContent = text;
-}
-
 /**
  * Replaces the children of an element if a value differs from the one that they show.
  *

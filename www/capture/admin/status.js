@@ -1,10 +1,10 @@
 /** What is wrong and what repairs it, the queue, and the disks. */
 import { sentence, withCode } from "../../app/components/messages.js";
-import { announce, make, plain } from "../../app/core/dom.js";
+import { announce, make, plain, setText } from "../../app/core/dom.js";
 import { size } from "../../app/core/format.js";
 import { message } from "../../app/core/i18n.js";
 import * as api from "./api.js";
-import { createList, makeRow, runChange, setText, showValue } from "./parts.js";
+import { createList, makeRow, runChange, showValue } from "./parts.js";
 
 /** @returns {{show: (state: import("./api.js").State) => void}} */
 export function createStatus() {

@@ -1,10 +1,10 @@
 /** The tools, and their updates. */
 import { showDialog } from "../../app/components/dialog.js";
 import { sentence, withCode } from "../../app/components/messages.js";
-import { announce, make, plain } from "../../app/core/dom.js";
+import { announce, make, plain, setText } from "../../app/core/dom.js";
 import { message } from "../../app/core/i18n.js";
 import * as api from "./api.js";
-import { createList, makeRow, runChange, setText, showValue } from "./parts.js";
+import { createList, makeRow, runChange, showValue } from "./parts.js";
 
 /**
  * @param {{onChanged: () => void}} host
