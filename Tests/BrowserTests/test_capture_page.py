@@ -10,6 +10,7 @@ import pytest
 from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
 from support.accessibility import violations
+from support.capture_page import UNREACHABLE, box, open_page, row, state
 from support.expecting import expect
 from support.host import Host
 from support.places import FIXTURES, SCREENSHOTS
@@ -21,8 +22,6 @@ from website import PDF, Website
 pytestmark = pytest.mark.one_chromium
 
 STOPPED = "The server doesn't respond"
-# What Chromium reports about requests to a stopped server
-UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING"
 ERROR_PAGE = "chrome-error://chromewebdata/"
 
 
@@ -73,27 +72,12 @@ def gate(tmp_path):
 @pytest.fixture
 def page(capture, browser):
     """A tab with the capture server's page."""
-    browser.page.goto(capture.started["address"])
-    expect(browser.page.locator("#downloads")).not_to_have_attribute("aria-busy", "true")
-    return browser.page
-
-
-def box(page):
-    return page.get_by_label("URLs", exact=True)
+    return open_page(browser, capture)
 
 
 def save(page, text):
     box(page).fill(text)
     page.get_by_role("button", name="Save", exact=True).click()
-
-
-def row(page, name):
-    """The row of a download by its title, or by its URL as long as it has none."""
-    return page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=name, exact=True))
-
-
-def state(page, name):
-    return row(page, name).locator(".state")
 
 
 def button(page, text, name):
