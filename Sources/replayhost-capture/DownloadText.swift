@@ -13,7 +13,7 @@ enum DownloadText {
         case .queued: return waiting(download)
         case .started: return "starting"
         case .downloading: return downloading(download)
-        case .previewReady: return "shown as a preview"
+        case .previewReady: return "preview ready"
         case .completed: return completed(download)
         case .cancelled: return "cancelled"
         case .failed, .abortedBySystem:

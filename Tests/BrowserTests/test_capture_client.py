@@ -73,7 +73,7 @@ def test_a_long_download_is_accompanied(capture, browser, site, tmp_path):
             counts.append(page.evaluate("window.toasts.length"))
     wait_until(lambda: page.evaluate("window.calls.vibrate") == 49, "it has vibrated at 2, 4, … 98")
     assert counts == [0, 1]
-    assert page.evaluate("window.toasts") == ["This download takes long. It continues on the server, even if you close this page.",
+    assert page.evaluate("window.toasts") == ["This download is taking a long time. It continues on the server, even if you close this page.",
         "Still downloading. It continues on the server, even if you close this page."]
     page.get_by_role("button", name="Show progress ▶ Nine minutes").click()
     expect(page.get_by_role("progressbar", name="Nine minutes")).to_have_attribute("value", "99")
@@ -94,7 +94,7 @@ def test_failed_quality_is_tried_once_at_default(capture, page, site):
     found = capture.rows()[0]
     wait_until(lambda: capture.status(found["download_id"])["options"] in ({}, {"form": "video"}), "it has default quality")
     capture.wait_for(found["download_id"], "failed")
-    expect(page.get_by_text("It failed in the quality that you chose, so it's being tried once more in default quality.")).to_be_visible()
+    expect(page.get_by_text("The download failed in the quality that you chose, and at default quality too.")).to_be_visible()
     assert len([row for row in capture.rows() if row["url"] == url]) == 1
 
 
@@ -195,8 +195,8 @@ def test_settings_say_what_they_know(capture, page):
     page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_text(re.compile(r"^Connected to replayhost-capture \d"))).to_be_visible()
     expect(page.locator("#pending-count")).to_have_text("Pending uploads: 0")
-    for text, problem in (("WIFI:S:home;;", "This isn't a code of a capture server."), ('{"protocol":"http","v":"2.0"}', "This code has no address"),
-            ('{"lan":"a:1","protocol":"http","v":"3.0"}', "This code is of a later version.")):
+    for text, problem in (("WIFI:S:home;;", "This code isn't from replayhost-capture."), ('{"protocol":"http","v":"2.0"}', "This code has no address of the server"),
+            ('{"lan":"a:1","protocol":"http","v":"3.0"}', "This code is from a newer version.")):
         page.get_by_label("Text or link of the QR code").fill(text)
         page.get_by_role("button", name="Connect", exact=True).click()
         expect(page.locator("#scan-problem")).to_contain_text(problem)

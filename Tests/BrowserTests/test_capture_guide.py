@@ -197,12 +197,12 @@ def test_settings_kept(capture, browser, page):
     page.get_by_label("Resolution of videos, at most").fill("720")
     page.get_by_label("Save as").last.select_option("video")
     page.get_by_label("Vibrate every 2 %").uncheck()
-    page.get_by_label("After these minutes").fill("3, 6")
-    page.get_by_label("After these minutes").blur()
+    page.get_by_label("Notify after (minutes, for example 5,8)").fill("3, 6")
+    page.get_by_label("Notify after (minutes, for example 5,8)").blur()
     page.reload()
     expect(page.get_by_label("Resolution of videos, at most")).to_have_value("720")
     expect(page.get_by_label("Vibrate every 2 %")).not_to_be_checked()
-    expect(page.get_by_label("After these minutes")).to_have_value("3, 6")
+    expect(page.get_by_label("Notify after (minutes, for example 5,8)")).to_have_value("3, 6")
     expect(page.get_by_label("Attempts to reach the server")).to_have_value("10")
     tab(page, "Download")
     url = "https://www.tiktok.com/@settings/video/1"
@@ -281,7 +281,7 @@ def test_duplicate(capture, page, site, tmp_path):
 def test_extremely_long_url(capture, page):
     url = "https://quay.example/" + "a" * 2028
     save(page, url)
-    expect_unable(page, "at most 2048 characters")
+    expect_unable(page, "longer than 2048 characters")
     expect(box(page)).to_have_value(url)
     page.goto(f"{capture.started['address']}/share?url={url}")
     expect_unable(page)

@@ -45,8 +45,8 @@ REFUSED = [
     ("the film about ships", "There's no URL in this text. A URL starts with http:// or https://."),
     ("mailto:ana@quay.example", "There's no URL in this text."),
     ("<script>window.ran = 1</script>", "There's no URL in this text."),
-    ("https://quay.example/" + "a" * 2028, "A URL has at most 2048 characters."),
-    ("https://ana:secret@quay.example/film", "A URL with a user name or a password isn't saved."),
+    ("https://quay.example/" + "a" * 2028, "The URL is longer than 2048 characters."),
+    ("https://ana:secret@quay.example/film", "URLs with a user name or a password can't be saved."),
     ("https://[quay/film", "It isn't a complete URL."),
 ]
 

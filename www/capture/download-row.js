@@ -188,7 +188,8 @@ export function createRow(first, { onChanged, onRemoved, onShareAgain }) {
         // A queued download has the message of its last attempt.
         const isShown = now === "queued" ? reason === "retry" || reason === "site" : canRetry(download) && now !== "cancelled";
         const seen = now === "completed" ? [download.incomplete, download.replay_check] : [];
-        const again = download.isSecondTry && now !== "completed" ? [message("capture.row.second-try")] : [];
+        const again = !download.isSecondTry ? [] : now === "failed" ? [message("capture.row.second-try-failed")]
+            : isOpen(download) ? [message("capture.row.second-try")] : [];
         const shown = isShown || again.length > 0 ? [...again, isShown && text && sentence(plain(text, 1000)), isShown && adviceText(download)].filter(Boolean)
             : seen.map((line) => line && sentence(plain(line, 1000))).filter(Boolean);
         if (note.dataset.shown === shown.join("\n")) return;

@@ -189,7 +189,7 @@ export function createHistory({ onChanged, onShareAgain }) {
         const [from, to] = ["from", "to"].map((name) => make("input", { type: "date", id: `range-${name}`, required: true }));
         const choice = await showDialog({
             title: message("capture.history.range-title"),
-            body: [make("p", { text: message("capture.history.range-text") }),
+            body: [make("p", { text: message("capture.history.range-text", { source: source.value }) }),
                 make("label", { for: from.id, text: message("capture.history.range-from") }), from,
                 make("label", { for: to.id, text: message("capture.history.range-to") }), to],
             action: { value: "delete", text: message("capture.history.range-delete"), isDanger: true, failure: message("capture.history.cant-do"), run },

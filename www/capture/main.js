@@ -17,7 +17,7 @@ import { createQueue } from "./queue.js";
 import { createSaveForm } from "./save-form.js";
 import { createSettings } from "./settings-view.js";
 import { isUnsent } from "./shares.js";
-import { deservesSecondTry } from "./state-texts.js";
+import { deservesSecondTry, unkeptText } from "./state-texts.js";
 import { createTabs } from "./tabs.js";
 import { isLibraryURL, sharedURL } from "./urls.js";
 import { createWaiting } from "./waiting.js";
@@ -41,9 +41,9 @@ const settings = createSettings({ onConnected: connected, onRetryAll: () => queu
     saveForm.options.reset();
 } });
 const companions = createCompanions();
-// Downloads that this tab has asked for, and those of them that it has tried again.
+// Downloads that this tab has asked for, and those of them that it has tried again: whether the server accepted that.
 const followed = new Set();
-const secondTries = new Set();
+const secondTries = new Map();
 let health = null;
 let healthReadAt = 0;
 let isStopped = false;
@@ -75,8 +75,8 @@ const events = followEvents({ onEvent: () => {
 async function attempt(act) {
     try {
         await act();
-    } catch {
-        toast(message("capture.share.storage-full"));
+    } catch (error) {
+        toast(unkeptText(error));
     }
 }
 
@@ -150,12 +150,14 @@ function showHealth() {
 function tryAgainAtDefault(list) {
     for (const download of list) {
         const id = download.download_id;
-        download.isSecondTry = secondTries.has(id);
-        if (download.isSecondTry || !followed.has(id) || !deservesSecondTry(download)) continue;
-        secondTries.add(id);
-        download.isSecondTry = true;
+        download.isSecondTry = secondTries.get(id) === true;
+        if (secondTries.has(id) || !followed.has(id) || !deservesSecondTry(download)) continue;
+        secondTries.set(id, false);
         const { mode, form } = download.options;
-        api.retry(id, { ...(mode && { mode }), ...(form && { form }) }).then(refresh, () => {});
+        api.retry(id, { ...(mode && { mode }), ...(form && { form }) }).then(() => {
+            secondTries.set(id, true);
+            refresh();
+        }, () => {});
     }
 }
 
@@ -203,7 +205,7 @@ function onConfirmed(share) {
 }
 
 function onRefused(entry) {
-    if (!saveForm.noteRefused(entry)) toast(`${message("capture.share.unable")}: ${plain(entry.message)}`);
+    if (!saveForm.noteRefused(entry)) toast(message("capture.share.refused", { what: plain(entry.message) }));
 }
 
 function showQueue(list) {
@@ -229,8 +231,8 @@ async function takeShare() {
     try {
         const held = await queue.hold([url], "share");
         if (held.length === 0) saveForm.refuse(url, message("capture.share.too-many"));
-    } catch {
-        saveForm.refuse(url, message("capture.share.storage-full"));
+    } catch (error) {
+        saveForm.refuse(url, unkeptText(error));
     }
 }
 

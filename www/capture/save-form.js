@@ -10,6 +10,7 @@ import { createOptions } from "./options.js";
 import { post } from "./post.js";
 import { preferences } from "./preferences.js";
 import { randomID } from "./random.js";
+import { unkeptText } from "./state-texts.js";
 import { problemOf, urlsIn } from "./urls.js";
 
 /**
@@ -74,12 +75,12 @@ export function createSaveForm({ listed, add, onSaved }) {
             for (const { id } of await add(urls, request)) own.add(id);
         } catch (error) {
             if (!(error instanceof StorageError)) throw error;
-            await sendUnkept(urls, request);
+            await sendUnkept(urls, request, error);
         }
     }
 
     /** Sends URLs that the browser can't keep. Those that don't arrive return to the box. */
-    async function sendUnkept(urls, request) {
+    async function sendUnkept(urls, request, error) {
         const left = [];
         for (const url of urls) {
             const outcome = await post({ id: randomID(), url, request }, key());
@@ -88,7 +89,7 @@ export function createSaveForm({ listed, add, onSaved }) {
         }
         if (left.length === 0) return;
         putBack(left);
-        complain([{ what: message("capture.share.storage-full") }],
+        complain([{ what: unkeptText(error) }],
             make("button", { type: "button", text: message("capture.share.copy", { n: left.length }), on: { click: () => copyText(left.join("\n")) } }));
     }
 

@@ -87,10 +87,10 @@ export function createSettings({ onConnected, onRetryAll, onSetting }) {
             return;
         }
         const urls = { lan: connection.lan?.url, wan: connection.wan?.url };
-        const here = Object.keys(urls).find((name) => urls[name] && new URL(urls[name]).origin === location.origin) ?? "lan";
-        const other = here === "lan" ? "wan" : "lan";
-        place.replaceChildren(make("p", { text: message(`capture.settings.place-${here}`) }),
-            urls[other] && make("p", {}, make("a", { href: `${new URL(urls[other]).origin}/`, text: message(`capture.settings.to-${other}`) })));
+        const known = Object.keys(urls).filter((name) => urls[name]);
+        const isHere = (name) => new URL(urls[name]).origin === location.origin;
+        place.replaceChildren(...known.map((name) => make("p", {}, isHere(name) ? message(`capture.settings.place-${name}`)
+            : make("a", { href: `${new URL(urls[name]).origin}/`, text: message(`capture.settings.to-${name}`) }))));
     }
 
     async function runTest() {

@@ -41,6 +41,12 @@ export function deservesSecondTry({ state, error_code: code, options, quality_fa
 }
 
 /**
+ * @param {import("./database.js").StorageError} error
+ * @returns {string} why this device can't keep a URL
+ */
+export const unkeptText = ({ code }) => message(code === "full" ? "capture.share.storage-full" : "capture.share.not-kept");
+
+/**
  * @param {number} seconds
  * @returns {string} for example `45 s`, `2 min` or `1 h 5 min`
  */

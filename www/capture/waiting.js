@@ -1,6 +1,6 @@
 /** What this device hasn't sent yet: URLs that wait for the server, and those that another page or app opened. */
 import { errorBlock } from "../app/components/messages.js";
-import { announce, make } from "../app/core/dom.js";
+import { announce, make, plain } from "../app/core/dom.js";
 import { message } from "../app/core/i18n.js";
 import { plainURL } from "../app/core/text.js";
 import { isUnsent } from "./shares.js";
@@ -39,11 +39,14 @@ export function createWaiting({ retry, discard, release }) {
         return message("capture.queue.pending");
     }
 
+    /** What the first URL that is still tried waits for. */
     function reasonOf(list) {
-        const why = list.find((share) => share.why)?.why;
+        const tried = list.filter(({ status }) => status !== "failed");
+        if (tried.length === 0) return message("capture.queue.gave-up");
+        const { why, message: what } = tried.find((share) => share.why) ?? {};
         const reasons = { foreign: "capture.queue.foreign", failed: "capture.queue.server-error", key: "capture.queue.key", forbidden: "capture.queue.forbidden",
             wait: "capture.queue.rate-limit", unreachable: "capture.queue.unreachable" };
-        return Object.hasOwn(reasons, why) ? message(reasons[why]) : "";
+        return Object.hasOwn(reasons, why) ? message(reasons[why], { what: plain(what) }) : "";
     }
 
     function showUnsent(list) {
@@ -65,7 +68,7 @@ export function createWaiting({ retry, discard, release }) {
         const canRetry = list.some(({ why, status }) => status === "failed" || why);
         replace(unsent, [
             make("strong", { text: message("capture.queue.title", { n: list.length }) }),
-            make("p", { text: [reasonOf(list), message("capture.queue.safe")].filter(Boolean).join(" ") }),
+            make("p", { text: [reasonOf(list), message("capture.queue.safe", { n: list.length })].filter(Boolean).join(" ") }),
             make("ul", {}, ...rows),
             list.length > shownMax && make("p", { text: message("capture.queue.more", { n: list.length - shownMax }) }),
             canRetry && button("capture.queue.retry-all", () => retry()),
@@ -92,7 +95,7 @@ export function createWaiting({ retry, discard, release }) {
         const ids = list.map(({ id }) => id);
         replace(held, [
             make("h2", { id: "held-title", text: message("capture.held.title", { n: list.length }) }),
-            make("p", { class: "quiet", text: message("capture.held.text") }),
+            make("p", { class: "quiet", text: message("capture.held.text", { n: list.length }) }),
             make("ul", {}, ...list.map(({ url }) => make("li", { class: "url", dir: "ltr", text: plainURL(url, 500) }))),
             problems,
             make("p", { class: "buttons" },

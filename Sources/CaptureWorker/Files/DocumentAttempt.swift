@@ -126,9 +126,9 @@ struct DocumentAttempt {
         switch genre {
         case .pdf where !text.contains("%PDF-"): throw ToolFailure(.damaged, "the file isn't a PDF")
         case .unknown where isPage && !type.hasPrefix("text/"):
-            throw ToolFailure(.damaged, "the site sent a page, which it calls \(type)")
+            throw ToolFailure(.damaged, "the site sent a web page labelled \(type)")
         case .unknown, .pdf: return
-        default: if isPage { throw ToolFailure(.damaged, "the file isn't a book") }
+        default: if isPage { throw ToolFailure(.damaged, "the file isn't an e-book") }
         }
     }
 
