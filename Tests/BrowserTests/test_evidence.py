@@ -185,7 +185,7 @@ def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
     identifier = add_verified(host, PUBLISHED)
     sheet = open_report(host, page, identifier, "https://example.com/", "20220118190009")
     for text in ["btrix-sign-test.webrecorder.net", "18 January 2022, 19:00:12 UTC, by www.freetsa.org (an authority that replayhost trusts)", "CN=R3,O=Let's Encrypt,C=US",
-            "The time stamp shows that the file existed in this form on 18 January 2022, 19:00:12 UTC."]:
+            "The time stamp shows that the signed list of files and their hashes existed on 18 January 2022, 19:00:12 UTC."]:
         expect(sheet).to_contain_text(text)
     assert run_commands(page, tmp_path) == 7
 

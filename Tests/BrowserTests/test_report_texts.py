@@ -276,7 +276,7 @@ def test_what_a_valid_signature_does_not_cover_is_not_the_signers(host, page, tm
     assert "btrix-sign-test.webrecorder.net" in signature_facts(sheet) and stated not in signature_facts(sheet)
     expect(sheet).not_to_contain_text("BTRIX")
     # The file list is signed, and with it what it states.
-    expect(sheet.get_by_role("region", name="The archive file").get_by_role("heading", name="As the file states; signed, which doesn't make it true", exact=True)).to_be_visible()
+    expect(sheet.get_by_role("region", name="The archive file").get_by_role("heading", name="Stated in the signed file; not checked", exact=True)).to_be_visible()
 
 
 @published
@@ -291,13 +291,13 @@ def test_report_says_why_a_signature_is_invalid(host, page):
 
 @published
 @pytest.mark.parametrize("name, signed_with, stamped", [
-    ("title", "with the key of btrix-sign-test.webrecorder.net", "the signed part of the file existed in this form on 18 January 2022"),
+    ("title", "with the key of btrix-sign-test.webrecorder.net", "the signed list of files and their hashes existed on 18 January 2022"),
     ("smuggled", "with an anonymous key, which anyone can make", "None, so it isn't proven when the file was signed"),
 ])
 def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_with, stamped):
     sheet = open_report(host, page, add_verified(host, FORGERIES / f"{name}.wacz"))
     short = sheet.get_by_role("region", name="In short")
-    expect(short).to_contain_text("The signature of this file doesn't cover all of it")
+    expect(short).to_contain_text("The signature doesn't cover all of this file")
     expect(short).to_contain_text(f"hasn't changed since it was signed {signed_with}.")
     expect(sheet).to_contain_text(stamped)
 

@@ -46,7 +46,7 @@ struct Committer {
         let file = try examine(archive)
         guard !file.wacz.uncoveredEntries.isEmpty || !showingUncovered else {
             throw StoreError(
-                .invalidMetadata, "\"\(id)\" has no content that a signature doesn't cover",
+                .invalidMetadata, "nothing in \"\(id)\" is hidden, so there is nothing more to show",
                 hint: "see `replayhost info \(id)`")
         }
         return (archive.key, file)

@@ -56,7 +56,7 @@ public final class Allowance: Sendable {
 
     private static func usedUp(_ file: String) -> WebArchiveError {
         WebArchiveError(
-            code: .tooCostly, problem: "reading on would cost far more than real archives of this size do", file: file)
+            code: .tooCostly, problem: "reading the rest would exceed the limit for an archive of this size", file: file)
     }
 
     /// Takes bytes; all that are left if there are fewer.

@@ -393,7 +393,7 @@ extension WACZFile {
             .warning, "content-uncovered", "The signature doesn't cover everything: \(first.name.prefix(200))\(more).",
             at: first.name,
             consequence:
-                "What isn't covered is set aside: it's neither listed nor shown, unless you show it. Someone could have added it after the archive was signed."
+                "What isn't covered is hidden until you choose to show it. Someone could have added it after the archive was signed."
         )
         return uncovered
     }

@@ -10,9 +10,9 @@ struct EditCommand: ParsableCommand {
         discussion: """
             Changes only what you specify. The WACZ file itself never changes.
 
-            Content that an archive's signature doesn't cover isn't listed or shown.
-            Anyone can have added it. --show-uncovered shows it with a warning,
-            --hide-uncovered sets it aside again.
+            Content that an archive's signature doesn't cover is hidden, because
+            anyone could have added it. --show-uncovered shows it with a warning.
+            --hide-uncovered hides it again.
 
             Example:
               replayhost edit crawl --title "The harbour, 2024" --tag harbour

@@ -217,7 +217,7 @@ function meaningParts({ item, archive, capture }) {
     const isStamped = outcome === "valid" && timeStamp?.outcome === "valid" && !capture?.uncovered;
     const list = (key, texts) => [make("h3", { text: message(key) }), make("ul", {}, ...texts.filter(Boolean).map((parts) => make("li", {}, ...[parts].flat())))];
     return [
-        ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time), part: trust.code })]),
+        ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time) })]),
         ...list("report.shows-not", [...captureSentences(capture), limits, capture && item.kind === "collection" && message("report.member"),
             capture && message("report.clock-limit"), message("trust.servers")]),
     ];

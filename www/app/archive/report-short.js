@@ -19,7 +19,7 @@ export function shortResult(archive, capture) {
     const signature = archive.verificationReport?.signature;
     const time = signature?.timeStamp?.time;
     return messageParts(`report.short.${code}`, { signer: foreign(signer || signature?.signer?.certified), named: signature?.signer?.certified ? "yes" : "no",
-        about: capture ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
+        about: capture?.verification ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
 }
 
 /**

@@ -146,7 +146,7 @@ addMessages({
     "trust.limits.signer-not-proven": "It isn't proven who signed it, or when: its issues say what is missing.",
     "trust.limits.suspicious": "Its ZIP is made so that other programs may find other files in it. Don't extract it.",
     "trust.limits.unavailable": "What an earlier verification found may no longer be true.",
-    "trust.limits.uncovered": "Nothing shows who added the rest, or when. It's neither listed nor shown, unless someone chose to show it in this library.",
+    "trust.limits.uncovered": "Nothing shows who added the rest, or when. It's hidden, unless someone chose to show it in this library.",
     "trust.limits.unreplayable": "Some captures can't be shown, or only in part. They were lost, incomplete or listed wrongly when it was made.",
     "trust.member": "The mark is about the archive that has this capture. Other parts of the page, and content that the capture repeats, can come from other archives of the collection.",
     "trust.proves.changed": "This file has changed since it was added, so earlier results aren't about its contents now.",
