@@ -193,8 +193,8 @@ def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
 # The script ----------------------------------------------------------------------------------------------------------
 
 
-def check(path, *options):
-    result = subprocess.run([sys.executable, SCRIPT, path, *options], capture_output=True, text=True)
+def check(path, *options, env=None):
+    result = subprocess.run([sys.executable, SCRIPT, path, *options], capture_output=True, text=True, env=env)
     lines = result.stdout.splitlines()
     assert (result.returncode == 1) == any(line.startswith("FAIL") for line in lines), result.stdout + result.stderr
     assert lines[-1].startswith({0: "RESULT signed by ", 1: "RESULT FAILS", 2: "RESULT not signed"}[result.returncode])
@@ -410,6 +410,22 @@ def test_script_confirms_a_signed_archive(tmp_path):
 def test_script_finds_a_change_in_a_signed_archive(tmp_path, name, change, failure):
     code, text = check(rewrite(PUBLISHED, tmp_path / "changed.wacz", change))
     assert code == 1 and any(line.startswith("FAIL") and failure in line for line in text.splitlines()), text
+
+
+@published
+def test_script_works_with_openssl_1_1(tmp_path):
+    """A stand-in for OpenSSL 1.1.1, which has no option -no-CAstore: https://docs.openssl.org/1.1.1/man1/verify/"""
+    old = tmp_path / "openssl"
+    old.write_text(f"""#!/bin/sh
+case " $* " in
+    " version ") echo "OpenSSL 1.1.1w  11 Sep 2023" ;;
+    *" -no-CAstore "*) exit 1 ;;
+    *) exec {shutil.which("openssl")} "$@" ;;
+esac
+""")
+    old.chmod(0o755)
+    code, text = check(PUBLISHED, env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert code == 0, text
 
 
 @published

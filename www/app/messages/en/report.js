@@ -93,7 +93,7 @@ addMessages({
     "report.print": "Print or save as PDF",
     "report.record": "The record",
     "report.repeat": "Check it yourself",
-    "report.repeat-how": "Anyone who has the file can repeat these checks without replayhost. The commands need Linux, Python 3 and OpenSSL 3.",
+    "report.repeat-how": "Anyone who has the file can repeat these checks without replayhost. The commands need Linux, Python 3.9 and OpenSSL 1.1.1, or newer versions.",
     "report.repeats": "This record has no content of its own. What is shown is in this record of another capture:",
     "report.repeats-nothing": "This record has no content of its own, and the capture whose content it stands for wasn't found in this archive.",
     "report.script": "check-evidence is a short Python script, in the folder Scripts of replayhost or of its documentation. It also checks what has no commands of its own here, such as an anonymous signature.",
