@@ -1,10 +1,13 @@
 """A page opens while the app still loads: what begins before it, what waits for it, and what the viewer adopts."""
 
+import contextlib
+import json
 import re
 
 import pytest
 
 from support.archives import write_archive, write_captures
+from support.engines.firefox import Firefox
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import APP_SCRIPT, IS_BUNDLED
@@ -105,6 +108,39 @@ def test_page_is_loaded_without_the_app(shared_host_with_sample, browser):
     page.get_by_role("listitem").filter(has_text="21 November 2024, 09:00 UTC").get_by_role("link", name=TITLE, exact=True).click()
     expect_home(viewer)
     assert {name: page.evaluate(ATTRIBUTES, name) for name in early} == adopted
+
+
+HOLD_IN_FIREFOX = """const held = [];
+const observer = { observe(subject) {
+    const channel = subject.QueryInterface(Ci.nsIHttpChannel);
+    if (!channel.URI.spec.includes(SCRIPT)) return;
+    channel.suspend();
+    held.push(channel);
+} };
+Services.obs.addObserver(observer, "http-on-modify-request");
+window.releaseHeld = () => {
+    Services.obs.removeObserver(observer, "http-on-modify-request");
+    for (const channel of held) channel.resume();
+    return held.length;
+};"""
+
+
+def test_page_is_loaded_without_the_app_in_firefox(shared_host_with_sample, tmp_path):
+    """What the page sends before the viewer listens is passed on in Firefox, too, where an event can't be made with its source."""
+    with contextlib.closing(Firefox(tmp_path)) as engine:
+        engine.go(address_of(shared_host_with_sample))
+        engine.wait_for_text_in_page("Species", "h1")
+        engine.wait_for("() => document.title.startsWith('Species')", what="the tab has the page's title")
+        engine.go(f"{shared_host_with_sample.home}/vendor/NOTICE.txt")
+        engine.run_in_window(HOLD_IN_FIREFOX.replace("SCRIPT", json.dumps(APP_SCRIPT.strip("*?"))))
+        engine.run("(address) => { setTimeout(() => location.assign(address)); }", address_of(shared_host_with_sample))
+        engine.wait_for_text_in_page("Species", "h1")
+        # It has sent its report: the engine's script does so when the document is loaded.
+        engine.wait_for("() => document.readyState === 'complete'", what="the page has loaded", in_page=True)
+        assert engine.run("() => document.querySelector('.toolbar') === null && document.title.startsWith('replayhost')")
+        assert engine.run_in_window("return window.releaseHeld();") > 0
+        engine.wait_for("() => document.title.startsWith('Species')", what="the tab has the page's title")
+        engine.check()
 
 
 def test_what_the_page_does_not_need_is_asked_later(shared_host_with_sample, browser):

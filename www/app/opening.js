@@ -100,7 +100,10 @@ function createOpening({ kind, name }, { replayOrigin, replayCollection }) {
             fromPage = [];
             if (!isWanted) return false;
             for (const { data, origin: sender, source } of events) {
-                window.dispatchEvent(new MessageEvent("message", { data, origin: sender, source }));
+                const again = new MessageEvent("message", { data, origin: sender });
+                // Firefox makes no event whose source is a window of another origin.
+                Object.defineProperty(again, "source", { value: source });
+                window.dispatchEvent(again);
             }
             return opening.hasPageLoaded;
         },
