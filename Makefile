@@ -69,10 +69,10 @@ setup-capture: ## build what saving needs, and install its tools; asks first (YE
 	@Scripts/setup-capture
 
 format: ## format the Swift sources in place
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples Fuzz
+	@swift format --in-place --parallel --recursive Package.swift ShareKit Sources Tests Examples Fuzz
 
 lint: ## check the format of the Swift sources
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples Fuzz
+	@swift format lint --strict --parallel --recursive Package.swift ShareKit Sources Tests Examples Fuzz
 
 clean: ## remove .build/; keeps archives/, www/vendor/ and .venv/
 	@rm -rf .build

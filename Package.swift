@@ -38,20 +38,21 @@ let captureDependencies: [Package.Dependency] =
     isPortable
     ? []
     : [
+        .package(path: "ShareKit"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ]
-let captureReaders: [Target.Dependency] = isPortable ? [] : ["CaptureAPI", "CaptureWorker"]
+let captureAPI = Target.Dependency.product(name: "CaptureAPI", package: "ShareKit")
+let captureReaders: [Target.Dependency] = isPortable ? [] : [captureAPI, "CaptureWorker"]
 let captureTargets: [Target] =
     isPortable
     ? []
     : [
-        .target(name: "CaptureAPI", swiftSettings: settings),
         .target(
             name: "CaptureWorker",
             dependencies: [
-                "CaptureAPI", "EgressGuard", "ReplayHostKit", "ArchiveStore", "WebArchive",
+                captureAPI, "EgressGuard", "ReplayHostKit", "ArchiveStore", "WebArchive",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
@@ -85,7 +86,7 @@ let captureTargets: [Target] =
             name: "CaptureServer",
             dependencies: [
                 "CQRencode", "CZlib", "CaptureTLS",
-                "CaptureAPI", "CaptureWorker", "EgressGuard", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
+                captureAPI, "CaptureWorker", "EgressGuard", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -99,7 +100,7 @@ let captureTargets: [Target] =
         .executableTarget(
             name: "replayhost-capture",
             dependencies: [
-                "CaptureServer", "CaptureWorker", "EgressGuard", "CaptureAPI", "CommandSupport", "ReplayHostKit",
+                "CaptureServer", "CaptureWorker", "EgressGuard", captureAPI, "CommandSupport", "ReplayHostKit",
                 "ReplayServer",
                 "ArchiveStore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -109,7 +110,7 @@ let captureTargets: [Target] =
             ],
             swiftSettings: settings
         ),
-        .testTarget(name: "CaptureAPITests", dependencies: ["CaptureAPI"], swiftSettings: settings),
+        .testTarget(name: "CaptureAPITests", dependencies: [captureAPI], swiftSettings: settings),
         .testTarget(
             name: "EgressGuardTests",
             dependencies: [
@@ -120,7 +121,7 @@ let captureTargets: [Target] =
             swiftSettings: settings),
         .testTarget(
             name: "CaptureWorkerTests",
-            dependencies: ["CaptureWorker", "CaptureAPI", "ArchiveStore", "WebArchive", "TestSupport"],
+            dependencies: ["CaptureWorker", captureAPI, "ArchiveStore", "WebArchive", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "CaptureTLSTests",
@@ -136,7 +137,7 @@ let captureTargets: [Target] =
         .testTarget(
             name: "CaptureServerTests",
             dependencies: [
-                "CaptureServer", "CaptureWorker", "CaptureAPI", "EgressGuard", "ArchiveStore", "ReplayServer",
+                "CaptureServer", "CaptureWorker", captureAPI, "EgressGuard", "ArchiveStore", "ReplayServer",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -2,14 +2,14 @@ package import ArchiveStore
 package import CaptureAPI
 import Crypto
 package import Foundation
-package import GRDB
+import GRDB
 import ReplayServer
 import WebArchive
 
-extension KeyDescription: FetchableRecord {
-    static let columns = "id, name, username, role = 'administrator', created_at, last_used_at, revoked_at"
+extension KeyDescription {
+    fileprivate static let columns = "id, name, username, role = 'administrator', created_at, last_used_at, revoked_at"
 
-    package init(row: Row) {
+    fileprivate init(row: Row) {
         self.init(
             id: row[0], name: row[1], username: row[2], isAdministrator: row[3], createdAt: row[4], lastUsedAt: row[5],
             revokedAt: row[6])
@@ -73,7 +73,8 @@ package struct APIKeys: Sendable {
     /// Returns all keys, the newest first; revoked ones too.
     package func all() throws -> [KeyDescription] {
         try database.read {
-            try KeyDescription.fetchAll($0, sql: "SELECT \(KeyDescription.columns) FROM api_keys ORDER BY id DESC")
+            try Row.fetchAll($0, sql: "SELECT \(KeyDescription.columns) FROM api_keys ORDER BY id DESC")
+                .map(KeyDescription.init)
         }
     }
 
@@ -132,7 +133,8 @@ package struct APIKeys: Sendable {
     private static func key(
         _ database: Database, _ condition: String, _ arguments: StatementArguments
     ) throws -> KeyDescription? {
-        try KeyDescription.fetchOne(
-            database, sql: "SELECT \(KeyDescription.columns) FROM api_keys WHERE \(condition)", arguments: arguments)
+        try Row.fetchOne(
+            database, sql: "SELECT \(KeyDescription.columns) FROM api_keys WHERE \(condition)", arguments: arguments
+        ).map(KeyDescription.init)
     }
 }

@@ -1,6 +1,6 @@
 import ArchiveStore
-import ArgumentParser
-import CaptureAPI
+public import ArgumentParser
+public import CaptureAPI
 import CaptureServer
 import CommandSupport
 import Foundation
@@ -122,10 +122,10 @@ struct AddCommand: AsyncParsableCommand {
     }
 }
 
-extension DownloadOptions.Mode: ExpressibleByArgument {}
-extension DownloadOptions.Form: ExpressibleByArgument {}
-extension DownloadOptions.Container: ExpressibleByArgument {}
-extension DownloadOptions.AudioQuality: ExpressibleByArgument {}
+extension DownloadOptions.Mode: @retroactive ExpressibleByArgument {}
+extension DownloadOptions.Form: @retroactive ExpressibleByArgument {}
+extension DownloadOptions.Container: @retroactive ExpressibleByArgument {}
+extension DownloadOptions.AudioQuality: @retroactive ExpressibleByArgument {}
 
 /// The queue, for as long as no server uses it.
 private struct QueueWithoutServer {

@@ -1,19 +1,19 @@
 import Foundation
 
 /// How to save a URL. What is missing is chosen by the server.
-package struct DownloadOptions: Sendable, Hashable, Codable {
+public struct DownloadOptions: Sendable, Hashable, Codable {
     /// What to keep of a video.
-    package enum Form: String, Sendable, Hashable, Codable, CaseIterable {
+    public enum Form: String, Sendable, Hashable, Codable, CaseIterable {
         case video, audio
     }
 
     /// What to save: `auto` decides by the URL.
-    package enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
+    public enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
         case auto, media, page
     }
 
     /// What becomes of the file.
-    package enum Disposition: String, Sendable, Hashable, Codable, CaseIterable {
+    public enum Disposition: String, Sendable, Hashable, Codable, CaseIterable {
         /// It's kept, and its archive is in the library.
         case library
         /// It's only shown, and deleted afterwards. There is no archive.
@@ -21,15 +21,15 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
     }
 
     /// The format of the media file.
-    package enum Container: String, Sendable, Hashable, Codable, CaseIterable {
+    public enum Container: String, Sendable, Hashable, Codable, CaseIterable {
         case mp4, mkv, webm, mp3, m4a, wav, flac, opus
 
         /// The form that the format is for.
-        package var form: Form { [.mp4, .mkv, .webm].contains(self) ? .video : .audio }
+        public var form: Form { [.mp4, .mkv, .webm].contains(self) ? .video : .audio }
     }
 
     /// The sample rate of extracted audio.
-    package enum AudioQuality: String, Sendable, Hashable, Codable, CaseIterable {
+    public enum AudioQuality: String, Sendable, Hashable, Codable, CaseIterable {
         case hz44100 = "44.1k"
         case hz48000 = "48k"
         case hz96000 = "96k"
@@ -37,7 +37,7 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
         case lossless
 
         /// The sample rate in hertz; `nil` for that of the source.
-        package var hertz: Int? {
+        public var hertz: Int? {
             switch self {
             case .hz44100: 44_100
             case .hz48000: 48_000
@@ -47,19 +47,19 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
         }
     }
 
-    package var mode: Mode?
-    package var form: Form?
+    public var mode: Mode?
+    public var form: Form?
     /// The maximum height of a video in pixels.
-    package var height: Int?
-    package var container: Container?
-    package var audioQuality: AudioQuality?
-    package var disposition: Disposition?
+    public var height: Int?
+    public var container: Container?
+    public var audioQuality: AudioQuality?
+    public var disposition: Disposition?
     /// The ID of the collection that the archive is added to.
-    package var collection: String?
+    public var collection: String?
 
-    package static let heights = 144...4320
+    public static let heights = 144...4320
 
-    package init(
+    public init(
         mode: Mode? = nil, form: Form? = nil, height: Int? = nil, container: Container? = nil,
         audioQuality: AudioQuality? = nil, collection: String? = nil
     ) {
@@ -73,18 +73,18 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
     }
 
     /// What is kept: as chosen, else by the container.
-    package var chosenForm: Form { form ?? container?.form ?? .video }
+    public var chosenForm: Form { form ?? container?.form ?? .video }
 
     /// The format: as chosen; else `mp4` for video, and `m4a` or `flac` for audio.
-    package var chosenContainer: Container {
+    public var chosenContainer: Container {
         container ?? (chosenForm == .video ? .mp4 : audioQuality == .lossless ? .flac : .m4a)
     }
 
     /// Whether the options limit the quality, so that a site can refuse them.
-    package var limitsQuality: Bool { height != nil || audioQuality != nil || container != nil }
+    public var limitsQuality: Bool { height != nil || audioQuality != nil || container != nil }
 
     /// The same without limits of the quality.
-    package var withoutLimits: DownloadOptions {
+    public var withoutLimits: DownloadOptions {
         var options = self
         (options.form, options.height, options.container, options.audioQuality) = (chosenForm, nil, nil, nil)
         return options
@@ -129,7 +129,7 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
 
 extension DownloadOptions {
     /// Returns a value as compact JSON, its keys in order.
-    package static func json(of value: some Encodable) -> String {
+    public static func json(of value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // The values are plain structures of strings and numbers, which always encode.

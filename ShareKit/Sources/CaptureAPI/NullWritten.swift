@@ -1,18 +1,18 @@
 /// A property that is written as null when it has no value, as in the published bodies, instead of being left out.
 @propertyWrapper
-package struct NullWritten<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
-    package var wrappedValue: Value?
+public struct NullWritten<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
+    public var wrappedValue: Value?
 
-    package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+    public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-    package init() { wrappedValue = nil }
+    public init() { wrappedValue = nil }
 
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         wrappedValue = value.decodeNil() ? nil : try value.decode(Value.self)
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         try value.encode(wrappedValue)
     }

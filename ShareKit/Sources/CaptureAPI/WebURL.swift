@@ -1,20 +1,22 @@
+import Foundation
+
 /// An absolute `http` or `https` URL, kept as it was given. RFC 3986 §3.
-package struct WebURL: Sendable, Hashable {
+public struct WebURL: Sendable, Hashable {
     /// The URL as it was given.
-    package let text: String
+    public let text: String
     /// The host in lower case, without a port: `example.org`, `127.0.0.1` or `[::1]`.
-    package let host: String
+    public let host: String
     /// The path, without query and fragment; empty if there is none.
-    package let path: String
+    public let path: String
 
     /// The allowed lengths of a URL, in characters.
-    package static let lengths = 10...2048
+    public static let lengths = 10...2048
 
     /// Parses a URL.
     ///
     /// - Returns: `nil` for another scheme, a URL with user information, an invalid host or port, white space or control
     ///   characters, and a length outside `lengths`.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         guard Self.lengths.contains(text.unicodeScalars.count), text.unicodeScalars.allSatisfy(Self.isAllowed),
             let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) })
         else { return nil }
@@ -34,9 +36,10 @@ package struct WebURL: Sendable, Hashable {
     /// Except that a text that begins with a URL isn't cut within its first word: that is an invalid URL.
     ///
     /// - Returns: `nil` if there is none, or if the first one isn't valid.
-    package init?(firstIn text: String) {
+    public init?(firstIn text: String) {
         let text = text.drop(while: \.isWhitespace)
-        guard let start = text.firstRange(of: /https?:\/\//.ignoresCase())?.lowerBound else { return nil }
+        guard let start = text.range(of: "https?://", options: [.regularExpression, .caseInsensitive])?.lowerBound
+        else { return nil }
         let isFirst = start == text.startIndex
         var found = text[start...].prefix { !$0.isWhitespace && (isFirst || !Self.ends.contains($0)) }
         while let last = found.last, Self.trailing.contains(last) || Self.closesNothing(found) { found.removeLast() }
@@ -53,7 +56,7 @@ package struct WebURL: Sendable, Hashable {
     }
 
     /// Whether the host is a name or below it: `www.example.org` is at `example.org`, `badexample.org` isn't.
-    package func isAt(_ name: String) -> Bool { host == name || host.hasSuffix(".\(name)") }
+    public func isAt(_ name: String) -> Bool { host == name || host.hasSuffix(".\(name)") }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {

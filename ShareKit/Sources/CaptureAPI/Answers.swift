@@ -1,21 +1,21 @@
-package import Foundation
+public import Foundation
 
 /// The answer to `POST /download`.
-package struct DownloadReceipt: Sendable, Hashable, Codable {
-    package var success = true
-    package var downloadID: String
-    package var message: String
+public struct DownloadReceipt: Sendable, Hashable, Codable {
+    public var success = true
+    public var downloadID: String
+    public var message: String
     /// `queued` for the older client, else `pending`.
-    package var status: String
-    package var state: DownloadState
-    package var username: String
-    package var genre: Genre
-    package var service: String
-    package var submittedAt: String
+    public var status: String
+    public var state: DownloadState
+    public var username: String
+    public var genre: Genre
+    public var service: String
+    public var submittedAt: String
     /// Seconds since 1970, for the older client.
-    package var timestamp: Int
+    public var timestamp: Int
 
-    package init(of download: Download, isForOlderClient: Bool, at time: Date) {
+    public init(of download: Download, isForOlderClient: Bool, at time: Date) {
         downloadID = download.downloadID
         message = isForOlderClient ? "Video queued for download" : "Download queued successfully"
         status = isForOlderClient ? "queued" : download.status.rawValue
@@ -32,68 +32,68 @@ package struct DownloadReceipt: Sendable, Hashable, Codable {
 }
 
 /// How far the current attempt is.
-package struct DownloadProgress: Sendable, Hashable, Codable {
+public struct DownloadProgress: Sendable, Hashable, Codable {
     /// From 0 to 100; `nil` if the total isn't known.
-    @NullWritten package var percent: Double?
-    package var bytes: UInt64
+    @NullWritten public var percent: Double?
+    public var bytes: UInt64
     /// In bytes; `nil` if it isn't known.
-    @NullWritten package var total: UInt64?
+    @NullWritten public var total: UInt64?
     /// In bytes a second.
-    @NullWritten package var speed: UInt64?
+    @NullWritten public var speed: UInt64?
     /// The time left, in seconds.
-    @NullWritten package var eta: Int?
+    @NullWritten public var eta: Int?
 
-    package init(percent: Double? = nil, bytes: UInt64, total: UInt64?, speed: UInt64? = nil, eta: Int? = nil) {
+    public init(percent: Double? = nil, bytes: UInt64, total: UInt64?, speed: UInt64? = nil, eta: Int? = nil) {
         (self.percent, self.bytes, self.total, self.speed, self.eta) = (percent, bytes, total, speed, eta)
     }
 
 }
 
 /// A download: the answer of `GET /status/{id}` and an item of `GET /history`. Times are ISO 8601 in UTC, without fractions.
-package struct Download: Sendable, Hashable, Codable {
-    package var downloadID: String
-    package var url: String
-    package var status: DownloadStatus
-    package var username: String
-    package var genre: Genre
-    package var submittedAt: String
-    @NullWritten package var startedAt: String?
-    @NullWritten package var completedAt: String?
+public struct Download: Sendable, Hashable, Codable {
+    public var downloadID: String
+    public var url: String
+    public var status: DownloadStatus
+    public var username: String
+    public var genre: Genre
+    public var submittedAt: String
+    @NullWritten public var startedAt: String?
+    @NullWritten public var completedAt: String?
     /// The name of the media file or document, without its folder.
-    @NullWritten package var filePath: String?
+    @NullWritten public var filePath: String?
     /// In bytes.
-    @NullWritten package var fileSize: UInt64?
-    @NullWritten package var errorMessage: String?
-    @NullWritten package var genreDetectionError: String?
+    @NullWritten public var fileSize: UInt64?
+    @NullWritten public var errorMessage: String?
+    @NullWritten public var genreDetectionError: String?
 
     // What this server adds to the published contract:
 
-    package var state: DownloadState
-    @NullWritten package var stage: DownloadStage?
-    @NullWritten package var title: String?
-    package var service: String
-    @NullWritten package var progress: DownloadProgress?
+    public var state: DownloadState
+    @NullWritten public var stage: DownloadStage?
+    @NullWritten public var title: String?
+    public var service: String
+    @NullWritten public var progress: DownloadProgress?
     /// The number of attempts so far.
-    package var attempt: Int
+    public var attempt: Int
     /// The time before which there is no further attempt.
-    @NullWritten package var notBefore: String?
-    @NullWritten package var waitingFor: WaitReason?
+    @NullWritten public var notBefore: String?
+    @NullWritten public var waitingFor: WaitReason?
     /// The ID of the archive in the library.
-    @NullWritten package var archive: String?
+    @NullWritten public var archive: String?
     /// The URL at which the archive opens.
-    @NullWritten package var replayURL: String?
-    @NullWritten package var logID: String?
-    @NullWritten package var clientID: String?
-    @NullWritten package var errorCode: String?
+    @NullWritten public var replayURL: String?
+    @NullWritten public var logID: String?
+    @NullWritten public var clientID: String?
+    @NullWritten public var errorCode: String?
     /// Whether the site refused the wanted quality, so that the default was saved.
-    package var qualityFallback: Bool
+    public var qualityFallback: Bool
     /// What is missing: a limit that was reached, or the half that failed. `nil` if nothing is.
-    @NullWritten package var incomplete: String?
+    @NullWritten public var incomplete: String?
     /// What was seen when the archive was replayed; `nil` if that wasn't tried.
-    @NullWritten package var replayCheck: String?
-    package var options: DownloadOptions
+    @NullWritten public var replayCheck: String?
+    public var options: DownloadOptions
 
-    package init(
+    public init(
         id: String, url: String, username: String, genre: Genre, submittedAt: String, service: String,
         state: DownloadState
     ) {
@@ -125,25 +125,25 @@ package struct Download: Sendable, Hashable, Codable {
 }
 
 /// A program that saving needs.
-package struct ToolDescription: Sendable, Hashable, Codable {
-    package var name: String
+public struct ToolDescription: Sendable, Hashable, Codable {
+    public var name: String
     /// `nil` if it isn't installed, or doesn't start.
-    @NullWritten package var version: String?
-    @NullWritten package var path: String?
+    @NullWritten public var version: String?
+    @NullWritten public var path: String?
 
-    package init(name: String, version: String?, path: String?) {
+    public init(name: String, version: String?, path: String?) {
         (self.name, self.version, self.path) = (name, version, path)
     }
 
 }
 
 /// The answer of `GET /health`.
-package struct CaptureHealth: Sendable, Hashable, Codable {
-    package struct Database: Sendable, Hashable, Codable {
-        package var connected: Bool
-        package var totalDownloads: Int
+public struct CaptureHealth: Sendable, Hashable, Codable {
+    public struct Database: Sendable, Hashable, Codable {
+        public var connected: Bool
+        public var totalDownloads: Int
 
-        package init(connected: Bool, totalDownloads: Int) {
+        public init(connected: Bool, totalDownloads: Int) {
             (self.connected, self.totalDownloads) = (connected, totalDownloads)
         }
 
@@ -153,13 +153,13 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
         }
     }
 
-    package struct Queue: Sendable, Hashable, Codable {
-        package var queued: Int
-        package var running: Int
+    public struct Queue: Sendable, Hashable, Codable {
+        public var queued: Int
+        public var running: Int
         /// What all queued downloads wait for.
-        @NullWritten package var waitingFor: WaitReason?
+        @NullWritten public var waitingFor: WaitReason?
 
-        package init(queued: Int, running: Int, waitingFor: WaitReason?) {
+        public init(queued: Int, running: Int, waitingFor: WaitReason?) {
             (self.queued, self.running, self.waitingFor) = (queued, running, waitingFor)
         }
 
@@ -170,30 +170,30 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
 
     }
 
-    package struct Isolation: Sendable, Hashable, Codable {
+    public struct Isolation: Sendable, Hashable, Codable {
         /// Whether tools see nothing of this computer but their programs, and reach nothing but the guard.
-        package var confined: Bool
+        public var confined: Bool
         /// Why not; `nil` if they are confined.
-        @NullWritten package var reason: String?
+        @NullWritten public var reason: String?
 
-        package init(reason: String?) { (confined, self.reason) = (reason == nil, reason) }
+        public init(reason: String?) { (confined, self.reason) = (reason == nil, reason) }
 
     }
 
-    package var status = "healthy"
-    package var timestamp: String
+    public var status = "healthy"
+    public var timestamp: String
     /// The version of the contract.
-    package var version = "2.0.0"
-    package var database: Database
+    public var version = "2.0.0"
+    public var database: Database
     /// The name and version of this program.
-    package var software: String
-    package var tools: [ToolDescription]
-    package var isolation: Isolation
-    package var queue: Queue
+    public var software: String
+    public var tools: [ToolDescription]
+    public var isolation: Isolation
+    public var queue: Queue
     /// The URL of the library; `nil` while it doesn't run.
-    @NullWritten package var library: String?
+    @NullWritten public var library: String?
 
-    package init(
+    public init(
         timestamp: String, database: Database, software: String, tools: [ToolDescription],
         isolation: Isolation, queue: Queue, library: String?
     ) {
@@ -204,14 +204,14 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
 }
 
 /// A page of a download's log.
-package struct LogPage: Sendable, Hashable, Codable {
-    package var logID: String
+public struct LogPage: Sendable, Hashable, Codable {
+    public var logID: String
     /// The number of lines in the whole log.
-    package var total: Int
-    package var offset: Int
-    package var lines: [String]
+    public var total: Int
+    public var offset: Int
+    public var lines: [String]
 
-    package init(logID: String, total: Int, offset: Int, lines: [String]) {
+    public init(logID: String, total: Int, offset: Int, lines: [String]) {
         (self.logID, self.total, self.offset, self.lines) = (logID, total, offset, lines)
     }
 
@@ -222,11 +222,11 @@ package struct LogPage: Sendable, Hashable, Codable {
 }
 
 /// The answer to a request that only succeeds or fails.
-package struct DownloadAcknowledgement: Sendable, Hashable, Codable {
-    package var success = true
-    package var downloadID: String
+public struct DownloadAcknowledgement: Sendable, Hashable, Codable {
+    public var success = true
+    public var downloadID: String
 
-    package init(downloadID: String) { self.downloadID = downloadID }
+    public init(downloadID: String) { self.downloadID = downloadID }
 
     private enum CodingKeys: String, CodingKey {
         case success
@@ -235,24 +235,24 @@ package struct DownloadAcknowledgement: Sendable, Hashable, Codable {
 }
 
 /// The answer to `DELETE /history`.
-package struct HistoryRemoval: Sendable, Hashable, Codable {
-    package var success = true
+public struct HistoryRemoval: Sendable, Hashable, Codable {
+    public var success = true
     /// How many downloads were removed.
-    package var removed: Int
+    public var removed: Int
     /// How many weren't, because they run.
-    package var left: Int
+    public var left: Int
 
-    package init(removed: Int, left: Int) { (self.removed, self.left) = (removed, left) }
+    public init(removed: Int, left: Int) { (self.removed, self.left) = (removed, left) }
 }
 
 /// The body of every error: all keys that the published documents name.
-package struct CaptureError: Error, Sendable, Hashable, Codable {
+public struct CaptureError: Error, Sendable, Hashable, Codable {
     /// `detail`: a list for invalid requests, else a text.
-    package enum Detail: Sendable, Hashable, Codable {
+    public enum Detail: Sendable, Hashable, Codable {
         case text(String)
         case problems([FieldProblem])
 
-        package init(from decoder: any Decoder) throws {
+        public init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
             if let text = try? value.decode(String.self) {
                 self = .text(text)
@@ -261,7 +261,7 @@ package struct CaptureError: Error, Sendable, Hashable, Codable {
             }
         }
 
-        package func encode(to encoder: any Encoder) throws {
+        public func encode(to encoder: any Encoder) throws {
             var value = encoder.singleValueContainer()
             switch self {
             case .text(let text): try value.encode(text)
@@ -270,18 +270,18 @@ package struct CaptureError: Error, Sendable, Hashable, Codable {
         }
     }
 
-    package var success = false
-    package var status = "error"
+    public var success = false
+    public var status = "error"
     /// The code; for the older client, the message.
-    package var error: String
-    package var message: String
-    package var reason: String?
-    package var requestID: String
+    public var error: String
+    public var message: String
+    public var reason: String?
+    public var requestID: String
     /// Seconds since 1970.
-    package var timestamp: Int
-    package var detail: Detail
+    public var timestamp: Int
+    public var detail: Detail
 
-    package init(
+    public init(
         error: String, message: String, reason: String? = nil, requestID: String, timestamp: Int, detail: Detail
     ) {
         (self.error, self.message, self.reason) = (error, message, reason)

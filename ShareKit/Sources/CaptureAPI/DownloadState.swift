@@ -1,5 +1,5 @@
 /// The state of a download, from the request to its end.
-package enum DownloadState: String, Sendable, Hashable, Codable, CaseIterable {
+public enum DownloadState: String, Sendable, Hashable, Codable, CaseIterable {
     case queued
     /// A worker is starting.
     case started
@@ -14,7 +14,7 @@ package enum DownloadState: String, Sendable, Hashable, Codable, CaseIterable {
     case abortedBySystem = "aborted_by_system"
 
     /// The published status. Clients know no other.
-    package var status: DownloadStatus {
+    public var status: DownloadStatus {
         switch self {
         case .queued: .pending
         case .started, .downloading: .downloading
@@ -24,21 +24,21 @@ package enum DownloadState: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     /// Whether nothing more will happen unless a person retries it.
-    package var hasEnded: Bool { ![.queued, .started, .downloading, .previewReady].contains(self) }
+    public var hasEnded: Bool { ![.queued, .started, .downloading, .previewReady].contains(self) }
 }
 
 /// The published states.
-package enum DownloadStatus: String, Sendable, Hashable, Codable, CaseIterable {
+public enum DownloadStatus: String, Sendable, Hashable, Codable, CaseIterable {
     case pending, downloading, completed, failed
 }
 
 /// What a worker is doing, while the state is `downloading`.
-package enum DownloadStage: String, Sendable, Hashable, Codable, CaseIterable {
+public enum DownloadStage: String, Sendable, Hashable, Codable, CaseIterable {
     case analysing, fetching, merging, checking, storing
 }
 
 /// What a queued download waits for.
-package enum WaitReason: String, Sendable, Hashable, Codable, CaseIterable {
+public enum WaitReason: String, Sendable, Hashable, Codable, CaseIterable {
     /// A program that isn't installed.
     case tool
     /// Free space.

@@ -1,35 +1,35 @@
 import Foundation
 
 /// The answer of `GET /config/connection`: how clients reach the server.
-package struct ConnectionInfo: Sendable, Hashable, Codable {
-    package struct Place: Sendable, Hashable, Codable {
-        @NullWritten package var ip: String?
-        @NullWritten package var url: String?
-        package var available: Bool
+public struct ConnectionInfo: Sendable, Hashable, Codable {
+    public struct Place: Sendable, Hashable, Codable {
+        @NullWritten public var ip: String?
+        @NullWritten public var url: String?
+        public var available: Bool
 
-        package init(ip: String?, url: String?, available: Bool) {
+        public init(ip: String?, url: String?, available: Bool) {
             (self.ip, self.url, self.available) = (ip, url, available)
         }
 
     }
 
-    package var serverName: String
+    public var serverName: String
     /// The version of the contract.
-    package var version = "2.0.0"
-    package var lan: Place
-    package var wan: Place
-    package var port: Int
+    public var version = "2.0.0"
+    public var lan: Place
+    public var wan: Place
+    public var port: Int
     /// `http` or `https`.
-    package var `protocol`: String
-    package var sslEnabled: Bool
+    public var `protocol`: String
+    public var sslEnabled: Bool
     /// A household key, for the administrator only.
-    @NullWritten package var apiKey: String?
-    package var supportedGenres = ["tiktok", "instagram", "youtube", "pdf", "ebook"]
-    package var setupTimestamp: String
+    @NullWritten public var apiKey: String?
+    public var supportedGenres = ["tiktok", "instagram", "youtube", "pdf", "ebook"]
+    public var setupTimestamp: String
     /// The SHA-256 of the root certificate; `nil` without TLS, and with a certificate of another authority.
-    @NullWritten package var fingerprint: String?
+    @NullWritten public var fingerprint: String?
 
-    package init(
+    public init(
         serverName: String, lan: Place, wan: Place, port: Int, `protocol`: String, sslEnabled: Bool, apiKey: String?,
         setupTimestamp: String, fingerprint: String?
     ) {
@@ -50,22 +50,22 @@ package struct ConnectionInfo: Sendable, Hashable, Codable {
 }
 
 /// The content of the QR code that connects a phone, as published. What is unset is left out.
-package struct QRPayload: Sendable, Hashable, Codable {
+public struct QRPayload: Sendable, Hashable, Codable {
     /// The SHA-256 of the root certificate.
-    package var fp: String?
-    package var key: String?
+    public var fp: String?
+    public var key: String?
     /// `ip:port`.
-    package var lan: String
-    package var `protocol`: String
-    package var v = "2.0"
-    package var wan: String?
+    public var lan: String
+    public var `protocol`: String
+    public var v = "2.0"
+    public var wan: String?
 
-    package init(fp: String?, key: String?, lan: String, `protocol`: String, wan: String?) {
+    public init(fp: String?, key: String?, lan: String, `protocol`: String, wan: String?) {
         (self.fp, self.key, self.lan, self.protocol, self.wan) = (fp, key, lan, `protocol`, wan)
     }
 
     /// - Returns: `nil` while only this computer can connect.
-    package init?(_ connection: ConnectionInfo, key: String) {
+    public init?(_ connection: ConnectionInfo, key: String) {
         guard let lan = connection.lan.ip else { return nil }
         let wan = connection.wan.url.map { String($0.dropFirst("\(connection.protocol)://".count)) }
         self.init(
@@ -74,22 +74,24 @@ package struct QRPayload: Sendable, Hashable, Codable {
     }
 
     /// As compact JSON, its keys in order.
-    package var text: String { DownloadOptions.json(of: self) }
+    public var text: String { DownloadOptions.json(of: self) }
 
     /// The link of a second code, for a phone's camera. The fragment is never sent to a server.
-    package var link: String {
-        let encoded = Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-        return "\(`protocol`)://\(lan)/#connect=\(encoded.replacing("=", with: ""))"
+    public var link: String {
+        let encoded = Data(text.utf8).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+        return "\(`protocol`)://\(lan)/#connect=\(encoded)"
     }
 }
 
 /// A user of the server.
-package struct UserDescription: Sendable, Hashable, Codable {
-    package var username: String
-    package var createdAt: String
-    package var downloads: Int
+public struct UserDescription: Sendable, Hashable, Codable {
+    public var username: String
+    public var createdAt: String
+    public var downloads: Int
 
-    package init(username: String, createdAt: String, downloads: Int) {
+    public init(username: String, createdAt: String, downloads: Int) {
         (self.username, self.createdAt, self.downloads) = (username, createdAt, downloads)
     }
 
@@ -100,18 +102,18 @@ package struct UserDescription: Sendable, Hashable, Codable {
 }
 
 /// A key of a device: what is kept of it.
-package struct KeyDescription: Sendable, Hashable, Codable {
-    package var id: Int64
-    package var name: String
+public struct KeyDescription: Sendable, Hashable, Codable {
+    public var id: Int64
+    public var name: String
     /// The user whose downloads it adds and sees; `nil` for all.
-    @NullWritten package var username: String?
-    package var isAdministrator: Bool
-    package var createdAt: String
+    @NullWritten public var username: String?
+    public var isAdministrator: Bool
+    public var createdAt: String
     /// To the minute; `nil` if it was never used.
-    @NullWritten package var lastUsedAt: String?
-    @NullWritten package var revokedAt: String?
+    @NullWritten public var lastUsedAt: String?
+    @NullWritten public var revokedAt: String?
 
-    package init(
+    public init(
         id: Int64, name: String, username: String?, isAdministrator: Bool, createdAt: String, lastUsedAt: String?,
         revokedAt: String?
     ) {
@@ -130,19 +132,19 @@ package struct KeyDescription: Sendable, Hashable, Codable {
 }
 
 /// The answer of `POST /config/setup`: what connects a phone. Nothing shows the key again.
-package struct SetupAnswer: Sendable, Hashable, Codable {
-    package var key: KeyDescription
+public struct SetupAnswer: Sendable, Hashable, Codable {
+    public var key: KeyDescription
     /// The key itself.
-    package var secret: String
+    public var secret: String
     /// The content of the published QR code.
-    package var payload: String
+    public var payload: String
     /// The link of the code for a phone's camera.
-    package var link: String
+    public var link: String
     /// The codes of both, as SVG; `nil` on the terminal.
-    package var payloadSVG: String?
-    package var linkSVG: String?
+    public var payloadSVG: String?
+    public var linkSVG: String?
 
-    package init(
+    public init(
         _ key: KeyDescription, secret: String, _ payload: QRPayload, payloadSVG: String? = nil, linkSVG: String? = nil
     ) {
         (self.key, self.secret, self.payload, link) = (key, secret, payload.text, payload.link)
@@ -157,11 +159,11 @@ package struct SetupAnswer: Sendable, Hashable, Codable {
 }
 
 /// A URL that plays one file without a key.
-package struct FileTicket: Sendable, Hashable, Codable {
-    package var url: String
-    package var expiresAt: String
+public struct FileTicket: Sendable, Hashable, Codable {
+    public var url: String
+    public var expiresAt: String
 
-    package init(url: String, expiresAt: String) { (self.url, self.expiresAt) = (url, expiresAt) }
+    public init(url: String, expiresAt: String) { (self.url, self.expiresAt) = (url, expiresAt) }
 
     private enum CodingKeys: String, CodingKey {
         case url
@@ -170,13 +172,13 @@ package struct FileTicket: Sendable, Hashable, Codable {
 }
 
 /// The answer of `GET /health` to those who have no key: what the published contract has.
-package struct PublishedHealth: Sendable, Hashable, Codable {
-    package var status = "healthy"
-    package var timestamp: String
-    package var version = "2.0.0"
-    package var database: CaptureHealth.Database
+public struct PublishedHealth: Sendable, Hashable, Codable {
+    public var status = "healthy"
+    public var timestamp: String
+    public var version = "2.0.0"
+    public var database: CaptureHealth.Database
 
-    package init(timestamp: String, database: CaptureHealth.Database) {
+    public init(timestamp: String, database: CaptureHealth.Database) {
         (self.timestamp, self.database) = (timestamp, database)
     }
 }

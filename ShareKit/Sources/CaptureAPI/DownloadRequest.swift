@@ -1,32 +1,32 @@
-package import Foundation
+public import Foundation
 
 /// A problem with a key of a request, as in the published `detail` lists.
-package struct FieldProblem: Sendable, Hashable, Codable, Error {
+public struct FieldProblem: Sendable, Hashable, Codable, Error {
     /// The kind: `value_error`, `missing` or `type_error`.
-    package let type: String
+    public let type: String
     /// Where: `body` or `query`, then the keys.
-    package let loc: [String]
+    public let loc: [String]
     /// What is wrong, for people.
-    package let msg: String
+    public let msg: String
 
-    package init(_ loc: [String], _ msg: String, type: String = "value_error") {
+    public init(_ loc: [String], _ msg: String, type: String = "value_error") {
         (self.type, self.loc, self.msg) = (type, loc, msg)
     }
 
-    package static let username = FieldProblem(
+    public static let username = FieldProblem(
         ["body", "username"], "Username must be alphanumeric (letters and numbers only)")
 }
 
 /// The body of `POST /download`.
-package struct DownloadRequest: Sendable, Hashable {
-    package var url: WebURL
-    package var username: Username
-    package var clientID: String?
-    package var options: DownloadOptions
+public struct DownloadRequest: Sendable, Hashable {
+    public var url: WebURL
+    public var username: Username
+    public var clientID: String?
+    public var options: DownloadOptions
     /// Whether the older client sent it, which is known by its integer `timestamp`.
-    package var isFromOlderClient: Bool
+    public var isFromOlderClient: Bool
 
-    package init(
+    public init(
         url: WebURL, username: Username = .standard, clientID: String? = nil,
         options: DownloadOptions = DownloadOptions(), isFromOlderClient: Bool = false
     ) {
@@ -35,14 +35,14 @@ package struct DownloadRequest: Sendable, Hashable {
     }
 
     /// Why a body isn't a request.
-    package enum Refusal: Error, Hashable {
+    public enum Refusal: Error, Hashable {
         case notJSON
         /// - Parameter isFromOlderClient: Whether the older client sent it.
         case invalid([FieldProblem], isFromOlderClient: Bool)
     }
 
     /// Parses a body. Unknown keys are ignored.
-    package init(json: Data) throws(Refusal) {
+    public init(json: Data) throws(Refusal) {
         let body: Body
         do {
             body = try JSONDecoder().decode(Body.self, from: json)
@@ -73,7 +73,7 @@ package struct DownloadRequest: Sendable, Hashable {
     }
 
     /// Parses the body of `POST /download/{id}/retry`, which has only `options`; `nil` if it names none.
-    package static func retryOptions(json: Data) throws(Refusal) -> DownloadOptions? {
+    public static func retryOptions(json: Data) throws(Refusal) -> DownloadOptions? {
         guard !json.isEmpty else { return nil }
         let body: Body
         do {

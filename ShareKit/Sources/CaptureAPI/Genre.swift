@@ -1,9 +1,9 @@
 /// The kind of a download, which names its folder. The list is closed.
-package enum Genre: String, Sendable, Hashable, Codable, CaseIterable {
+public enum Genre: String, Sendable, Hashable, Codable, CaseIterable {
     case tiktok, instagram, youtube, pdf, ebook, unknown
 
     /// Returns the genre of a URL's host or path; `unknown` if it has to be found out.
-    package init(of url: WebURL) {
+    public init(of url: WebURL) {
         let path = url.path.lowercased()
         if let genre = Self.sites.first(where: { $0.hosts.contains(where: url.isAt) })?.genre {
             self = genre
@@ -15,13 +15,13 @@ package enum Genre: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     /// Returns the genre of a media type, as in `Content-Type`; `nil` if it isn't one of a document.
-    package init?(mediaType: String) {
+    public init?(mediaType: String) {
         guard let genre = Self.mediaTypes[mediaType] else { return nil }
         self = genre
     }
 
     /// Returns the genre of the name of a yt-dlp extractor: `TikTok`, `youtube:tab`.
-    package init?(extractor: String) {
+    public init?(extractor: String) {
         let name = extractor.lowercased()
         guard let genre = [Genre.tiktok, .instagram, .youtube].first(where: { name.hasPrefix($0.rawValue) }) else {
             return nil
@@ -30,10 +30,10 @@ package enum Genre: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     /// Whether downloads of this genre are documents, which are fetched as they are.
-    package var isDocument: Bool { self == .pdf || self == .ebook }
+    public var isDocument: Bool { self == .pdf || self == .ebook }
 
     /// The endings of documents' names.
-    package static var endings: Set<String> { Set(documents.map { String($0.ending.dropFirst()) }) }
+    public static var endings: Set<String> { Set(documents.map { String($0.ending.dropFirst()) }) }
 
     private static let sites: [(genre: Genre, hosts: [String])] = [
         (.tiktok, ["tiktok.com"]), (.instagram, ["instagram.com"]),
@@ -50,9 +50,9 @@ package enum Genre: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// A finer name of a site than the genre, for icons and filters: `x`, `vimeo`, else the host.
-package enum Service {
+public enum Service {
     /// Returns the service of a URL.
-    package static func name(of url: WebURL) -> String {
+    public static func name(of url: WebURL) -> String {
         if let known = known.first(where: { $0.hosts.contains(where: url.isAt) }) { return known.name }
         return url.host.hasPrefix("www.") ? String(url.host.dropFirst(4)) : url.host
     }
