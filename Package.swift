@@ -44,6 +44,7 @@ let captureDependencies: [Package.Dependency] =
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ]
 let captureAPI = Target.Dependency.product(name: "CaptureAPI", package: "ShareKit")
+let shareKit = Target.Dependency.product(name: "ShareKit", package: "ShareKit")
 let captureReaders: [Target.Dependency] = isPortable ? [] : [captureAPI, "CaptureWorker"]
 let captureTargets: [Target] =
     isPortable
@@ -110,6 +111,8 @@ let captureTargets: [Target] =
             ],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "ShareKitTests", dependencies: [captureAPI, shareKit, "TestSupport"], swiftSettings: settings),
         .testTarget(name: "CaptureAPITests", dependencies: [captureAPI], swiftSettings: settings),
         .testTarget(
             name: "EgressGuardTests",

@@ -15,10 +15,13 @@ let package = Package(
     name: "ShareKit",
     platforms: [.iOS(.v15), .macOS(.v12)],
     products: [
-        .library(name: "CaptureAPI", targets: ["CaptureAPI"])
+        .library(name: "CaptureAPI", targets: ["CaptureAPI"]),
+        .library(name: "ShareKit", targets: ["ShareKit"]),
     ],
     targets: [
         // The requests and answers of the capture server.
-        .target(name: "CaptureAPI", swiftSettings: settings)
+        .target(name: "CaptureAPI", swiftSettings: settings),
+        // The client: queue, history, settings and transport.
+        .target(name: "ShareKit", dependencies: ["CaptureAPI"], swiftSettings: settings),
     ]
 )

@@ -66,7 +66,7 @@ struct PlainEnglishTests {
 
     private static let texts: [TidyTests.SourceFile] = {
         let folders: [(String, Set<String>)] = [
-            ("Sources", ["swift", "c", "cpp", "h"]), ("Tests", ["swift", "py", "js"]),
+            ("Sources", ["swift", "c", "cpp", "h"]), ("ShareKit/Sources", ["swift"]), ("Tests", ["swift", "py", "js"]),
             ("www", ["js", "html", "css", "json"]),
             ("docs", ["md"]), ("Scripts", ["", "py", "sh"]),
             ("Packaging", ["", "sh", "roff", "desktop", "service", "socket"]),

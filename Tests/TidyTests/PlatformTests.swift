@@ -72,6 +72,23 @@ struct PlatformTests {
         }
     }
 
+    /// ShareKit is for iOS 15, whose Swift library and Foundation lack these. No compiler here knows that.
+    static let newerThanIOS15 =
+        #"\b(firstRange|ranges|wholeMatch|firstMatch|Regex|Duration|ContinuousClock|Mutex|Synchronization)\b|\.replacing\("#
+        + #"|Task\.sleep\((for|until):|URL\(filePath|\.appending\(|[(= ]/[^/ *].*/[.,)]"#
+
+    @Test func shareKitUsesNothingNewerThanIOS15() throws {
+        let files = TidyTests.sources.filter { $0.path.hasPrefix("ShareKit/") }
+        #expect(files.count > 20)
+        let pattern = try NSRegularExpression(pattern: Self.newerThanIOS15)
+        for file in files {
+            for line in file.code {
+                let match = pattern.firstMatch(in: line.text, range: NSRange(line.text.startIndex..., in: line.text))
+                #expect(match == nil, "\(file.path):\(line.number): \(line.text)")
+            }
+        }
+    }
+
     /// The check must find what it is for: planted names, outside of a guard, in the wrong branch, after its end.
     @Test(arguments: [
         ("preadv2(a, b, 1, 0, 0)", true), ("#if os(Linux)\npreadv2(a, b, 1, 0, 0)\n#endif", false),

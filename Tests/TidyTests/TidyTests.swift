@@ -60,18 +60,21 @@ struct TidyTests {
     /// Our targets in the order of the arrows: each may import those before it.
     static let order = [
         "CLinux", "CLibzip", "CZlib", "CBrotli", "CZstd", "RE2Shim", "WebArchive", "ArchiveSignature", "ArchiveStore",
-        "ReplayServer", "ReplayHostKit", "CommandSupport", "replayhost", "CaptureAPI", "EgressGuard", "CaptureWorker",
+        "ReplayServer", "ReplayHostKit", "CommandSupport", "replayhost", "CaptureAPI", "ShareKit", "replayhost-share",
+        "EgressGuard", "CaptureWorker",
         "CQRencode", "CaptureTLS", "CaptureServer", "replayhost-capture",
     ]
 
     /// The targets of the capture server. No other target imports them.
     static let capture: Set<String> = [
-        "CaptureAPI", "EgressGuard", "CaptureWorker", "CQRencode", "CaptureTLS", "CaptureServer", "replayhost-capture",
+        "CaptureAPI", "ShareKit", "replayhost-share", "EgressGuard", "CaptureWorker", "CQRencode", "CaptureTLS",
+        "CaptureServer", "replayhost-capture",
     ]
 
     /// What each target of the capture server may import besides those of `capture` before it.
     static let belowCapture: [String: Set<String>] = [
-        "CaptureAPI": [], "EgressGuard": [], "CaptureWorker": ["WebArchive", "ArchiveStore", "ReplayHostKit"],
+        "CaptureAPI": [], "ShareKit": [], "replayhost-share": [], "EgressGuard": [],
+        "CaptureWorker": ["WebArchive", "ArchiveStore", "ReplayHostKit"],
         "CaptureTLS": ["ArchiveStore"],
         "CaptureServer": ["CZlib", "CZstd", "WebArchive", "ArchiveStore", "ReplayServer"],
         "replayhost-capture": ["ArchiveStore", "ReplayServer", "ReplayHostKit", "CommandSupport"],
