@@ -111,6 +111,14 @@ let captureTargets: [Target] =
             ],
             swiftSettings: settings
         ),
+        // Without the targets that need a library of the system: it also runs where nothing is saved.
+        .executableTarget(
+            name: "replayhost-share",
+            dependencies: [
+                captureAPI, shareKit, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ShareKitTests", dependencies: [captureAPI, shareKit, "TestSupport"], swiftSettings: settings),
         .testTarget(name: "CaptureAPITests", dependencies: [captureAPI], swiftSettings: settings),
@@ -329,7 +337,9 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 package.targets += captureTargets
-if !isPortable { package.products.append(.executable(name: "replayhost-capture", targets: ["replayhost-capture"])) }
+if !isPortable {
+    package.products += ["replayhost-capture", "replayhost-share"].map { .executable(name: $0, targets: [$0]) }
+}
 
 // `make docs` only, so that other builds don't download it.
 if Context.environment["REPLAYHOST_DOCS"] == "1" {

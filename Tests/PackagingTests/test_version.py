@@ -15,6 +15,11 @@ def test_program_states_the_version():
     assert run(BINARY, "--version").stdout.splitlines()[0] == f"replayhost {VERSION}"
 
 
+def test_sharing_program_states_the_version():
+    source = (CHECKOUT / "Sources/replayhost-share/ShareCommandLine.swift").read_text(encoding="utf-8")
+    assert re.findall(r'version: "replayhost-share (.*)"', source) == [VERSION]
+
+
 def test_installed_files_state_the_version(prefix):
     assert f'"replayhost {VERSION}"' in (prefix / "share/man/man1/replayhost.1").read_text().splitlines()[0]
     metainfo = ElementTree.parse(prefix / "share/metainfo/org.replayhost.replayhost.metainfo.xml")

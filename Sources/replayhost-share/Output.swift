@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import ShareKit
+
+/// Reads from standard input and from files.
+enum Input {
+    private static let bytesMax = 1 << 20
+
+    /// Returns all of a file, which can be a pipe.
+    ///
+    /// - Throws: `ValidationError` for more than 1 MiB.
+    static func all(of file: FileHandle) throws -> Data {
+        var data = Data()
+        // A pipe gives what it has, not all that was asked for.
+        while let part = try file.read(upToCount: bytesMax), !part.isEmpty {
+            data += part
+            guard data.count <= bytesMax else { throw ValidationError("the input has more than 1 MiB") }
+        }
+        return data
+    }
+
+    /// Returns all of standard input; `nil` if it's a terminal.
+    static func standard() throws -> Data? { isatty(STDIN_FILENO) == 1 ? nil : try all(of: .standardInput) }
+}
+
+/// Writes to standard output and standard error.
+enum Output {
+    /// Writes one line to standard output.
+    static func write(_ line: String) { put(safe(line) + "\n", FileHandle.standardOutput) }
+
+    /// Writes a text of this program to standard output.
+    static func writeText(_ text: String) { put(text + "\n", FileHandle.standardOutput) }
+
+    static func writeJSON(_ value: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // The values are plain structures of strings, numbers and dates, which always encode.
+        guard let data = try? encoder.encode(value) else { return }
+        write(String(decoding: data, as: UTF8.self))
+    }
+
+    /// Writes bytes to standard output unchanged.
+    static func write(_ data: Data) { FileHandle.standardOutput.write(data) }
+
+    /// Writes one line to standard error.
+    static func note(_ line: String) { put(safe(line) + "\n", FileHandle.standardError) }
+
+    /// Replaces the current line on standard error.
+    static func showProgress(_ line: String) { put("\r\u{1B}[K" + safe(line), FileHandle.standardError) }
+
+    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Reports an error and what to do about it.
+    ///
+    /// - Parameter place: What it's about, such as a URL.
+    static func report(_ error: ShareError, at place: String? = nil, asJSON: Bool) {
+        let text = error.description(in: .english)
+        report(
+            code: error.code.rawValue, [place, text].compactMap { $0 }.joined(separator: ": "),
+            hint: error.recovery(in: .english), asJSON: asJSON)
+    }
+
+    static func report(code: String, _ what: String, hint: String?, asJSON: Bool) {
+        struct Failure: Encodable {
+            struct Details: Encodable {
+                let code: String
+                let what: String
+                let hint: String?
+            }
+            let error: Details
+        }
+        if asJSON {
+            let failure = Failure(error: .init(code: code, what: what, hint: hint))
+            note((try? JSONEncoder().encode(failure)).map { String(decoding: $0, as: UTF8.self) } ?? "{}")
+        } else {
+            note("error: \(what)")
+            if let hint { note("hint: \(hint)") }
+        }
+    }
+
+    /// Returns text on one line, with spaces for characters that control a terminal or reorder text: much of it comes from
+    /// other computers.
+    private static func safe(_ text: String) -> String {
+        var line = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: line.append(" ")
+            default: line.append(scalar)
+            }
+        }
+        return String(line)
+    }
+
+    private static func put(_ text: String, _ file: FileHandle) {
+        // A closed pipe isn't an error of this program.
+        try? file.write(contentsOf: Data(text.utf8))
+    }
+}

@@ -1,0 +1,179 @@
+"""What `replayhost-share` keeps: kills between any two steps, full and read-only disks, damaged files."""
+
+import contextlib
+import json
+import os
+import random
+import socket
+import subprocess
+import threading
+
+import pytest
+from capture_host import CaptureHost, FAST_RETRIES, SECONDS
+from fake_tools import FakeTools
+from share_device import Device, payload
+from support.places import CHECKOUT
+from support.waiting import wait_until
+
+SHIM = CHECKOUT / "Tests/FaultTests/fault-shim.c"
+ROUNDS = 50 if os.environ.get("CASES") == "all" else 6
+ENOSPC, EROFS = 28, 30
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory):
+    """The library that kills a process before one of its calls, or makes the call fail."""
+    library = tmp_path_factory.mktemp("shim") / "shim.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SHIM, "-ldl"], check=True)
+    return library
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("queue")
+    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
+    host.configure("security:\n  rate_limit_per_client: 10000\n")
+    with host:
+        yield host
+
+
+@pytest.fixture
+def device(capture, tmp_path):
+    if not capture.process:
+        capture.start()
+    return Device(tmp_path / "device").connect(capture)
+
+
+def calls(device, shim, tmp_path, *arguments):
+    """How many calls that change the file system a command makes."""
+    counted = tmp_path / "count"
+    device.run(*arguments, environment={"LD_PRELOAD": str(shim), "KILL_COUNT": str(counted)})
+    return int(counted.read_text())
+
+
+def killed_together(device, shim, chance, most, *commands):
+    """Runs commands at once, each of which is killed before a call. Returns the codes and outputs."""
+    processes = [
+        device.start(*command, environment={"LD_PRELOAD": str(shim), "KILL_AT": str(chance.randint(1, most))}) for command in commands]
+    return [(process.communicate(timeout=SECONDS)[0], process.returncode) for process in processes]
+
+
+def test_kills_lose_nothing_and_double_nothing(capture, device, shim, tmp_path):
+    """Two processes at once share while the server is stopped, and send when it runs again. Each is killed between any two steps."""
+    seed = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
+    print(f"SEED={seed}")
+    chance, kept, kills = random.Random(seed), set(), 0
+    capture.stop()
+    most = calls(device, shim, tmp_path, "https://kept.example/first")
+    for number in range(ROUNDS):
+        urls = [f"https://kept.example/{number}/{process}" for process in range(2)]
+        for url, (output, code) in zip(urls, killed_together(device, shim, chance, most, *([url] for url in urls))):
+            kills += code == -9
+            kept |= {url} if "kept for later" in output else set()
+    capture.start()
+    for _ in range(ROUNDS):
+        kills += sum(code == -9 for _, code in killed_together(device, shim, chance, most * 2, ["retry"], ["retry"]))
+    device.expect(0, "retry")
+    assert kills >= ROUNDS, kills
+    shared = [share["url"] for share in device.records("queue.jsonl")]
+    assert set(device.statuses) == set(device.history) == {"confirmed"} and len(shared) == len(device.history)
+    assert kept <= set(shared) and "https://kept.example/first" in shared
+    assert sorted(row["url"] for row in capture.rows() if "//kept.example/" in row["url"]) == sorted(shared)
+
+
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "rename"])
+@pytest.mark.parametrize("number, text", [(ENOSPC, "Unable to cache - storage full"), (EROFS, "Unable to cache")], ids=["full", "read-only"])
+def test_disk_that_keeps_nothing(capture, device, shim, call, number, text):
+    """The URL is printed, and isn't reported as kept."""
+    before = device.records("queue.jsonl")
+    faults = {"LD_PRELOAD": str(shim), "FAIL_CALL": call, "FAIL_PATH": "queue.jsonl", "FAIL_ERRNO": str(number)}
+    code, output, errors = device.run("https://full.example/1", environment=faults)
+    assert (code, output) == (1, "https://full.example/1\n") and text in errors
+    assert device.records("queue.jsonl") == before
+    device.expect(0, "https://full.example/2")
+
+
+@pytest.mark.parametrize("name", ["queue.jsonl", "history.jsonl"])
+def test_damaged_file_is_set_aside_and_reported(device, name):
+    device.expect(0, "https://damaged.example/1", "https://damaged.example/2")
+    whole = (device.folder / name).read_bytes()
+    (device.folder / name).write_bytes(whole[:-5])
+    shown = device.expect(0, "https://damaged.example/3")
+    assert "was damaged" in shown
+    aside = next(device.folder.glob("damaged-*"))
+    assert aside.name in shown and aside.read_bytes() == whole[:-5]
+    urls = {record["url"] for record in device.records(name)}
+    # The queue has what the history lost.
+    lost = {"https://damaged.example/2"} if name == "queue.jsonl" else set()
+    assert urls == {f"https://damaged.example/{number}" for number in (1, 2, 3)} - lost
+    assert "was damaged" not in device.expect(0, "https://damaged.example/4")
+
+
+class Foreign:
+    """Another program at the server's address: it answers everything with these bytes, over and over if `is_endless`."""
+
+    def __init__(self, answer, is_endless=False):
+        self.answer, self.is_endless = answer, is_endless
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                with connection, contextlib.suppress(OSError):
+                    connection.recv(65536)
+                    connection.sendall(self.answer)
+                    while self.is_endless:
+                        connection.sendall(self.answer[-1:] * 65536)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+
+@pytest.mark.parametrize("answer, is_endless, text", [
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>", False, "Another program answered"),
+    (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", False, "Another program answered"),
+    (b"SSH-2.0-OpenSSH_9.2\r\n", False, "Another program answered"),
+    (b"HTTP/1.1 200 OK\r\n\r\n{", True, "Another program answered"),
+    (b"", False, "Queued - will retry when connected"),
+    (b"HTTP/1.1 201 Created\r\nContent-Length: 99\r\n\r\n{\"success\":true,\"download_id\":\"d1\"}", False, "Queued - will retry"),
+], ids=["html", "redirect", "ssh", "endless", "nothing", "half"])
+def test_other_programs_confirm_nothing(device, answer, is_endless, text):
+    with Foreign(answer, is_endless) as server:
+        code, _, errors = device.run("connect", text=payload(f"127.0.0.1:{server.port}"))
+        assert code == (75 if "Queued" in text else 1), errors
+        if code == 1:
+            # It was the server when the device connected.
+            settings = json.loads((device.folder / "settings.json").read_text())
+            settings["profiles"][0]["lan"] = f"127.0.0.1:{server.port}"
+            (device.folder / "settings.json").write_text(json.dumps(settings))
+        assert text in device.expect(75, "https://foreign.example/1")
+    assert device.statuses == ["pending"]
+
+
+def test_damaged_settings_are_reported(device):
+    (device.folder / "settings.json").write_text("{")
+    assert "settings.json is damaged" in device.expect(1, "https://damaged.example/4")
+
+
+def test_main_job(capture, device, website):
+    """A film and a PDF are shared while the server is stopped, and a process is killed. All arrive, and are in the library."""
+    urls = [website.fake("ok", title="Harbour film"), f"{website.address}/guide.pdf"]
+    capture.stop()
+    device.expect(75, urls[0])
+    process = device.start(urls[1])
+    wait_until(lambda: len(device.statuses) == 2, "the PDF is kept", SECONDS)
+    process.kill()
+    process.communicate(timeout=SECONDS)
+    capture.start()
+    device.expect(0, "retry")
+    rows = [capture.wait_for(entry["serverDownloadId"], "completed") for entry in device.values("history")]
+    assert [row["url"] for row in rows] == urls[::-1]
+    assert {row["archive"] for row in rows} <= set(capture.archives())
+    for row in rows:
+        assert "Downloaded" in device.expect(0, "status", row["download_id"])
