@@ -119,6 +119,9 @@ let captureTargets: [Target] =
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "ShareURL", dependencies: [shareKit], path: "Examples/ShareURL", packageAccess: false,
+            swiftSettings: settings),
         .testTarget(
             name: "ShareKitTests", dependencies: [captureAPI, shareKit, "TestSupport"], swiftSettings: settings),
         .testTarget(name: "CaptureAPITests", dependencies: [captureAPI], swiftSettings: settings),

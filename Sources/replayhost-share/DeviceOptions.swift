@@ -54,17 +54,13 @@ struct Device {
     let folder: ShareFolder
     let queue: ShareQueue
     let secrets: FileSecretStore
-    let transport: any Transport
+    let transport: SystemTransport
 
     init(path: String) throws(ShareError) {
         folder = try ShareFolder(path: path)
         queue = ShareQueue(folder: folder)
         secrets = FileSecretStore(folder: folder)
-        #if os(Linux)
-        transport = CurlTransport(folder: folder)
-        #else
-        transport = URLSessionTransport(folder: folder)
-        #endif
+        transport = SystemTransport(folder: folder)
     }
 
     /// Returns what sends requests to the selected server.

@@ -11,7 +11,7 @@ import threading
 import pytest
 from capture_host import CaptureHost, FAST_RETRIES, SECONDS
 from fake_tools import FakeTools
-from share_device import Device, payload
+from share_device import SHARE_BINARY, Device, payload
 from support.places import CHECKOUT
 from support.waiting import wait_until
 
@@ -159,6 +159,22 @@ def test_other_programs_confirm_nothing(device, answer, is_endless, text):
 def test_damaged_settings_are_reported(device):
     (device.folder / "settings.json").write_text("{")
     assert "settings.json is damaged" in device.expect(1, "https://damaged.example/4")
+
+
+def test_example_sends_what_waited(capture, tmp_path):
+    """Examples/ShareURL, with the server stopped, then running."""
+    urls = [f"https://example.example/{number}" for number in range(2)]
+    device = Device(tmp_path / "example")
+
+    def share(url):
+        command = [SHARE_BINARY.parent / "ShareURL", device.folder, payload(f"localhost:{capture.port}"), f"Look: {url}, via App"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True).stdout.splitlines()
+
+    capture.stop()
+    assert share(urls[0]) == ["Queued - will retry when connected", f"queued {urls[0]}"]
+    capture.start()
+    assert share(urls[1]) == [f"confirmed {urls[1]}", f"confirmed {urls[0]}"]
+    assert sorted(row["url"] for row in capture.rows() if "//example.example/" in row["url"]) == urls
 
 
 def test_main_job(capture, device, website):

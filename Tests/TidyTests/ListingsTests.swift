@@ -27,7 +27,7 @@ struct ListingsTests {
     }
 
     static let listings: [Listing] = {
-        let articles = TidyTests.files(in: "Sources", endings: ["md"])
+        let articles = ["Sources", "ShareKit/Sources"].flatMap { TidyTests.files(in: $0, endings: ["md"]) }
         let path = TidyTests.checkout.appendingPathComponent("EMBEDDING.md").path
         let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let embedding = TidyTests.SourceFile(path: "EMBEDDING.md", text: text)

@@ -139,6 +139,7 @@ private struct CurlRun: Sendable {
         result.code = process.terminationStatus
         result.error = String(decoding: (message ?? Data()).prefix(500), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
+            .replacingOccurrences(of: #"^curl: \(\d+\) "#, with: "", options: .regularExpression)
         return result
     }
 }

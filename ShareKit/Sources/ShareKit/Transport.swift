@@ -44,3 +44,11 @@ enum TransportLimits {
     static let secondsMax = 10
     static let bytesMax = 1 << 22
 }
+
+#if os(Linux)
+/// The transport for this system.
+public typealias SystemTransport = CurlTransport
+#else
+/// The transport for this system.
+public typealias SystemTransport = URLSessionTransport
+#endif

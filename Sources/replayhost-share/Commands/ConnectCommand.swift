@@ -41,12 +41,12 @@ struct ConnectCommand: AsyncParsableCommand {
         if let name { code.profile.name = name }
         let profile = try device.folder.changeSettings { $0.connect(code) }
         try device.secrets.set(code.key, for: profile.id)
-        common.tell(profile, "Connected to \(profile.name) at \(profile.baseURL).")
         if let problem {
+            common.tell(profile, "The code of \(profile.baseURL) is kept, but the server can't be reached now.")
             Output.report(problem, asJSON: common.json)
-            common.note("The server is tried again with the first share.")
             throw ExitStatus.keptForLater
         }
+        common.tell(profile, "Connected to \(profile.name) at \(profile.baseURL).")
         guard try await device.queue.retry() > 0 else { return }
         let result = try await device.send()
         try await PendingCommand.summarize(device, common, result.reason)

@@ -34,7 +34,7 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Which 20 to list.", valueName: "number"))
     var page = 1
 
-    @Option(name: .long, help: "Write all of them in this format.")
+    @Option(name: .long, help: ArgumentHelp("Write all of them in this format.", valueName: "format"))
     var export: Format?
 
     @Flag(name: .long, help: "Delete them here, and from the queue. What the server has saved stays.")
@@ -72,7 +72,7 @@ struct HistoryCommand: AsyncParsableCommand {
         }
         if let export { return Output.write(export == .csv ? history.csv : history.json) }
         for entry in history.page(page - 1) {
-            let time = entry.sharedAt.formatted(date: .numeric, time: .shortened)
+            let time = Self.format("yyyy-MM-dd HH:mm").string(from: entry.sharedAt)
             let message = entry.message.map { " (\($0))" } ?? ""
             common.tell(
                 entry,
@@ -104,10 +104,12 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     /// Returns when a day begins here.
-    private static func time(of day: String) -> Date? {
+    private static func time(of day: String) -> Date? { format("yyyy-MM-dd").date(from: day) }
+
+    private static func format(_ pattern: String) -> DateFormatter {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
-        format.dateFormat = "yyyy-MM-dd"
-        return format.date(from: day)
+        format.dateFormat = pattern
+        return format
     }
 }
