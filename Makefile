@@ -29,7 +29,7 @@ uninstall: ## remove the installation (same PREFIX=, DESTDIR=)
 dist: ## build a tarball that runs without a Swift toolchain
 	@Scripts/dist
 
-deb: ## build it, and a package for Debian and Ubuntu
+deb: ## build it, and packages for Debian and Ubuntu
 	@Scripts/deb
 
 release: ## build both, with SHA256SUMS and a list of what is in them (SPDX)

@@ -1,4 +1,4 @@
-"""Writes the manual page from the program's help.
+"""Writes the manual page of a program from its help.
 
 Arguments: the version, its date, a file with additional sections. Standard input: the JSON of
 `--experimental-dump-help`. Standard output: the page, in the macros of man(7).
@@ -81,7 +81,7 @@ def common_arguments(commands):
     return set.intersection(*sets)
 
 
-def section(command, skipped, parents=()):
+def section(program, command, skipped, parents=()):
     words = [*parents, command["commandName"]]
     own = arguments(command, skipped)
     if "subcommands" in command:
@@ -90,10 +90,10 @@ def section(command, skipped, parents=()):
         yield from discussion(command["discussion"]) if command.get("discussion") else []
         for child in command["subcommands"]:
             if child["commandName"] != "help":
-                yield from section(child, skipped, words)
+                yield from section(program, child, skipped, words)
         return
     yield f".SS \"{escaped(' '.join(words))}\""
-    call = " ".join([f"\\fBreplayhost {escaped(' '.join(words))}\\fR", *(usage(item) for item in own)])
+    call = " ".join([f"\\fB{escaped(' '.join([program, *words]))}\\fR", *(usage(item) for item in own)])
     yield f"{call}\n.PP\n{prose(command.get('abstract', ''))}"
     if command.get("discussion"):
         yield from discussion(command["discussion"])
@@ -110,14 +110,15 @@ def main():
               if leaf["commandName"] != "help"]
     common = common_arguments(leaves)
     shared = [item for item in leaves[0]["arguments"] if key(item) in common]
+    name = program["commandName"]
     parts = [
-        f'.TH REPLAYHOST 1 "{date}" "replayhost {version}" "User Commands"',
-        f".SH NAME\nreplayhost \\- {prose(program['abstract'][0].lower() + program['abstract'][1:].rstrip('.'))}",
-        ".SH SYNOPSIS\n\\fBreplayhost\\fR \\fIcommand\\fR [\\fIarguments\\fR]",
+        f'.TH {escaped(name.upper())} 1 "{date}" "replayhost {version}" "User Commands"',
+        f".SH NAME\n{escaped(name)} \\- {prose(program['abstract'][0].lower() + program['abstract'][1:].rstrip('.'))}",
+        f".SH SYNOPSIS\n\\fB{escaped(name)}\\fR \\fIcommand\\fR [\\fIarguments\\fR]",
         ".SH COMMANDS",
     ]
     for command in commands:
-        parts += section(command, common)
+        parts += section(name, command, common)
     parts.append(".SH OPTIONS\nAll commands have these options:")
     parts += [f".TP\n{term(item)}\n{described(item)}" for item in shared]
     with open(rest, encoding="utf-8") as file:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 # By the source package.
 LIBRARY_LICENCES = {
     "abseil": "Apache-2.0", "brotli": "MIT", "bzip2": "bzip2-1.0.6", "libzip": "BSD-3-Clause",
-    "libzstd": "BSD-3-Clause OR GPL-2.0-only", "openssl": "Apache-2.0", "re2": "BSD-3-Clause", "snowball": "BSD-3-Clause",
+    "libzstd": "BSD-3-Clause OR GPL-2.0-only", "openssl": "Apache-2.0", "qrencode": "LGPL-2.1-or-later", "re2": "BSD-3-Clause", "snowball": "BSD-3-Clause",
     "sqlite3": "blessing", "zlib": "Zlib",
 }
 # Files with licences of their own: llhttp and SHA-1 in swift-nio, a part of musl in swift-certificates.
@@ -55,7 +55,7 @@ def package(name, version, licence, location="NOASSERTION", purl=None, **others)
 
 
 def swift_packages(licences, resolved):
-    """The packages whose code is in the program."""
+    """The packages whose code is in the programs."""
     pins = {re.sub(r"\.git$", "", pin["location"]).rsplit("/", 1)[1]: pin for pin in resolved["pins"]}
     for folder in sorted(path for path in licences.iterdir() if path.is_dir()):
         pin = pins.get(folder.name) or fail(f"{folder.name} isn't in Package.resolved", "run `swift package resolve`")
@@ -65,7 +65,7 @@ def swift_packages(licences, resolved):
 
 
 def libraries(bundled):
-    """The libraries of the system on which the program was built."""
+    """The libraries of the system on which the programs were built."""
     system = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines() if "=" in line)
     system = {name: value.strip('"') for name, value in system.items()}
     found = re.findall(r"^  (\S+) (\S+) \(source: (\S+) (\S+)\)$", bundled, re.M)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# stage.sh BINARY FOLDER: copies all files of an installation to FOLDER, with the install.sh that installs them.
+# stage.sh BINARY FOLDER [CAPTURE]: copies all files of an installation to FOLDER, with the install.sh that installs them. CAPTURE is the
+# replayhost-capture to include.
 set -euo pipefail
 umask 022
-readonly binary=$1 folder=$2
+readonly binary=$1 folder=$2 capture=${3:-}
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$checkout"
 
@@ -21,20 +22,32 @@ command -v python3 >/dev/null || fail "can't find python3, which writes the manu
 # put FILE PLACE [MODE]
 put() { install -D -m "${3:-644}" "$1" "$folder/$2"; }
 
-put "$binary" bin/replayhost 755
-readonly program=$folder/bin/replayhost
 while IFS= read -r file; do put "$file" "share/replayhost/$file"; done \
     < <(find www -type f ! -path 'www/*/.*' ! -path 'www/.*' | LC_ALL=C sort)
 
 mkdir -p "$folder"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,man/man1}
-"$program" --generate-completion-script bash | sed '1{/^#!/d}' >"$folder/share/bash-completion/completions/replayhost"
-"$program" --generate-completion-script zsh >"$folder/share/zsh/site-functions/_replayhost"
-"$program" --generate-completion-script fish >"$folder/share/fish/vendor_completions.d/replayhost.fish"
-version=$("$program" --version | sed -n '1s/replayhost //p')
+version=$("$binary" --version | sed -n '1s/replayhost //p')
 # The date of the commit, so that builds are reproducible; empty outside of a clone.
 date=$(git log -1 --format=%cs 2>/dev/null) || date=
-"$program" --experimental-dump-help |
-    python3 Scripts/lib/make-manual.py "$version" "$date" Packaging/manual.roff >"$folder/share/man/man1/replayhost.1"
+
+# put_program BINARY NAME: with its completions and its manual page.
+put_program() {
+    local program=$folder/bin/$2
+    put "$1" "bin/$2" 755
+    "$program" --generate-completion-script bash | sed '1{/^#!/d}' >"$folder/share/bash-completion/completions/$2"
+    "$program" --generate-completion-script zsh >"$folder/share/zsh/site-functions/_$2"
+    "$program" --generate-completion-script fish >"$folder/share/fish/vendor_completions.d/$2.fish"
+    "$program" --experimental-dump-help |
+        python3 Scripts/lib/make-manual.py "$version" "$date" "Packaging/$2.roff" >"$folder/share/man/man1/$2.1"
+}
+
+put_program "$binary" replayhost
+if [ -n "$capture" ]; then
+    put_program "$capture" replayhost-capture
+    put Packaging/replayhost-capture.service share/systemd/user/replayhost-capture.service
+    put Packaging/capture-requirements.txt share/replayhost/capture-requirements.txt
+    put Packaging/apparmor/replayhost-bwrap share/replayhost/apparmor/replayhost-bwrap
+fi
 
 put Packaging/replayhost.desktop share/applications/replayhost.desktop
 put Packaging/replayhost.metainfo.xml share/metainfo/org.replayhost.replayhost.metainfo.xml

@@ -59,6 +59,11 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
         (self.code, self.message, self.retryAfterSeconds) = (code, message, retryAfterSeconds)
     }
 
+    /// The failure of a tool that isn't installed. It waits until it is.
+    static func missing(_ tool: Toolbox.Tool) -> ToolFailure {
+        ToolFailure(.toolMissing, "\(tool.rawValue) isn't installed; \(tool.remedy)")
+    }
+
     /// Returns the same failure with another message.
     package func saying(_ message: String) -> ToolFailure {
         var failure = self

@@ -38,6 +38,10 @@ package enum Isolation: Sendable {
     package static let lack =
         "the tools aren't confined: a site that exploits a flaw in one can read your files and reach your network"
 
+    /// How to confine them, for people.
+    package static let remedy =
+        "install bubblewrap; on Ubuntu, also the profile that docs/safety.md names under “Saving URLs”"
+
     /// Why tools aren't confined; `nil` if they are.
     package var reason: String? {
         switch self {

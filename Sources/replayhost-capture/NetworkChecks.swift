@@ -53,7 +53,7 @@ struct NetworkChecks {
         guard let curl = toolbox.path(of: .curl) else {
             return Check(
                 name: "network", verdict: .warning, what: "\(address): curl, which tries it, isn't installed",
-                hint: "run `make setup-capture`")
+                hint: Toolbox.Tool.curl.remedy)
         }
         let layout = CaptureLayout(store: StoreLayout(root: common.location.path), downloads: "")
         let root = layout.certificates + "/root.crt"

@@ -98,7 +98,7 @@ def test_key_opens_the_page_if_it_is_an_administrators(capture, browser):
 def test_problems_come_with_what_repairs_them_and_go(capture, page):
     status = section(page, "Status")
     problem = status.get_by_role("listitem").filter(has_text="logging.level")
-    expect(status.get_by_role("listitem").filter(has_text="gallery-dl")).to_contain_text("Run make setup-capture")
+    expect(status.get_by_role("listitem").filter(has_text="gallery-dl")).to_contain_text("Run replayhost-capture tools install")
     expect(problem).to_have_count(0)
     capture.configure("logging:\n  level: LOUD\n")
     expect(problem).to_contain_text("config.yaml:2:")

@@ -18,5 +18,21 @@ struct ToolboxTests {
         #expect(Toolbox.isSnap(path) == isSnap)
     }
 
+    /// Without an environment, only its version says how old it is.
+    @Test(arguments: [(nil, true), (29.0, false), (31.0, true)] as [(Double?, Bool)])
+    func oldMediaToolIsNamedUnlessItWasUpdatedLately(daysSinceUpdate: Double?, isNamed: Bool) throws {
+        let folder = try TemporaryFolder()
+        if let daysSinceUpdate {
+            try FileManager.default.createDirectory(atPath: folder.path + "/current", withIntermediateDirectories: true)
+            #expect(
+                FileManager.default.createFile(
+                    atPath: folder.path + "/current/pyvenv.cfg", contents: Data(),
+                    attributes: [.modificationDate: Date(timeIntervalSinceNow: -daysSinceUpdate * 86_400)]))
+        }
+        let toolbox = Toolbox(environment: ["REPLAYHOST_TOOLS": folder.path])
+        #expect((toolbox.days(withoutUpdateOf: "2020.01.01") != nil) == isNamed)
+        #expect(toolbox.days(withoutUpdateOf: "nightly") == nil)
+    }
+
     @Test func missingProgramIsNoSnap() { #expect(!Toolbox.isSnap("/nonexistent/chromium")) }
 }

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from installation import install_from, run
+from installation import CAPTURE_BINARY, install_from, run
 from support.places import BINARY, CHECKOUT
 
 
@@ -22,7 +22,7 @@ def public_folder():
 @pytest.fixture(scope="session")
 def staged(public_folder):
     """What `make install` installs, with the script that it runs then."""
-    run(CHECKOUT / "Scripts" / "lib" / "stage.sh", BINARY, public_folder / "staged")
+    run(CHECKOUT / "Scripts" / "lib" / "stage.sh", BINARY, public_folder / "staged", CAPTURE_BINARY)
     return public_folder / "staged" / "install.sh"
 
 

@@ -9,7 +9,8 @@ from support.places import BINARY, CHECKOUT
 
 SOURCE = (CHECKOUT / "Sources/ArchiveStore/ArchiveStore.swift").read_text(encoding="utf-8")
 VERSION = re.search(r'static let version = "(\d+\.\d+\.\d+)"', SOURCE)[1]
-SECONDS = 120
+CAPTURE_BINARY = BINARY.with_name("replayhost-capture")
+SECONDS = 600
 
 
 def run(*command, check=True, **options):

@@ -10,7 +10,7 @@ import stat
 from xml.etree import ElementTree
 
 import pytest
-from installation import files, install_from, run
+from installation import CAPTURE_BINARY, files, install_from, run
 from support.places import BINARY, CHECKOUT, FIXTURES
 from support.waiting import wait_until
 
@@ -32,10 +32,15 @@ def test_files_are_installed_in_standard_folders(tmp_path):
         "share/metainfo/org.replayhost.replayhost.metainfo.xml", "share/mime/packages/replayhost.xml", "share/replayhost/installed-files.txt",
         "share/systemd/user/replayhost.service", "share/systemd/user/replayhost.socket",
         "share/zsh/site-functions/_replayhost",
+        # To save URLs
+        "bin/replayhost-capture", "share/bash-completion/completions/replayhost-capture",
+        "share/fish/vendor_completions.d/replayhost-capture.fish", "share/man/man1/replayhost-capture.1",
+        "share/replayhost/apparmor/replayhost-bwrap", "share/replayhost/capture-requirements.txt",
+        "share/systemd/user/replayhost-capture.service", "share/zsh/site-functions/_replayhost-capture",
     }, "no caches below DESTDIR"
     for path in [target, *target.rglob("*")]:
         mode = stat.S_IMODE(path.stat().st_mode)
-        assert mode == (0o755 if path.is_dir() or path.name == "replayhost" and path.parent.name == "bin" else 0o644), path
+        assert mode == (0o755 if path.is_dir() or path.parent.name == "bin" else 0o644), path
     for name in web:
         assert (target / name).read_bytes() == (CHECKOUT / name.removeprefix("share/replayhost/")).read_bytes()
     assert not [path for path in target.rglob("*") if path.is_file() and path.stat().st_size < 1 << 20 and re.search(
@@ -202,35 +207,24 @@ def test_standard_prefixes_use_the_path(install, tmp_path):
 @pytest.mark.needs("systemd-analyze")
 def test_systemd_units_are_valid(prefix, tmp_path):
     units = prefix / "share/systemd/user"
-    assert f"ExecStart={prefix}/bin/replayhost serve\n" in (units / "replayhost.service").read_text()
+    for program in ["replayhost", "replayhost-capture"]:
+        assert f"ExecStart={prefix}/bin/{program} serve\n" in (units / f"{program}.service").read_text()
     result = run(
-        "systemd-analyze", "--user", "--man=no", "verify", units / "replayhost.service", units / "replayhost.socket",
-        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "SYSTEMD_LOG_LEVEL": "warning"})
-    assert (result.stdout, result.stderr) == ("", "")
-
-
-@pytest.mark.needs("systemd-analyze")
-def test_unit_of_the_capture_server_is_valid(tmp_path):
-    """Made as docs/network.md says."""
-    text = (CHECKOUT / "Packaging/replayhost-capture.service").read_text()
-    unit = tmp_path / "replayhost-capture.service"
-    unit.write_text(text.replace("@PROGRAM@", "/bin/true"))
-    assert "@" not in unit.read_text()
-    result = run(
-        "systemd-analyze", "--user", "--man=no", "verify", unit,
+        "systemd-analyze", "--user", "--man=no", "verify", *units.iterdir(),
         env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "SYSTEMD_LOG_LEVEL": "warning"})
     assert (result.stdout, result.stderr) == ("", "")
 
 
 @pytest.mark.needs("mandoc")
-def test_manual_page_is_well_formed(prefix):
-    result = run("mandoc", "-Tlint", "-Wwarning", prefix / "share/man/man1/replayhost.1", check=False)
+def test_manual_pages_are_well_formed(prefix):
+    result = run("mandoc", "-Tlint", "-Wwarning", *(prefix / "share/man/man1").iterdir(), check=False)
     assert (result.stdout, result.stderr) == ("", "")
 
 
-def test_manual_page_is_complete(prefix):
-    text = (prefix / "share/man/man1/replayhost.1").read_text().replace("\\-", "-")
-    program = json.loads(run(BINARY, "--experimental-dump-help").stdout)["command"]
+@pytest.mark.parametrize("binary", [BINARY, CAPTURE_BINARY], ids=lambda binary: binary.name)
+def test_manual_page_is_complete(prefix, binary):
+    text = (prefix / f"share/man/man1/{binary.name}.1").read_text().replace("\\-", "-")
+    program = json.loads(run(binary, "--experimental-dump-help").stdout)["command"]
     for command in program["subcommands"]:
         name = command["commandName"]
         if name == "help" or not command.get("shouldDisplay", True):
@@ -267,3 +261,41 @@ def test_bash_completes_commands(prefix):
         $(complete -p replayhost | sed -E 's/.*-F (\\S+).*/\\1/') replayhost sto replayhost
         printf '%s\\n' "${{COMPREPLY[@]}}" """
     assert run("bash", "-c", script).stdout == "stop\n"
+
+
+PYTHON = """#!/bin/sh
+# Imitates python3 with venv and pip: notes how pip was called, and "installs" programs of one version.
+case "$*" in
+    "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+    "-m pip install "*)
+        echo "$*" >>"$HOME/pip"
+        for name in yt-dlp gallery-dl deno; do
+            printf '#!/bin/sh\\necho %s\\n' "$(cat "$HOME/version")" >"${0%/*}/$name"
+            chmod 755 "${0%/*}/$name"
+        done ;;
+esac
+"""
+
+
+def test_tools_that_save_urls_are_installed_without_a_clone(prefix, other_user, public_folder):
+    """By the versions and hashes that come with the program."""
+    tools = public_folder / "python"
+    tools.mkdir()
+    (tools / "python3").write_text(PYTHON)
+    (tools / "python3").chmod(0o755)
+    requirements = prefix / "share/replayhost/capture-requirements.txt"
+    assert requirements.read_bytes() == (CHECKOUT / "Packaging/capture-requirements.txt").read_bytes()
+    pinned = re.search(r"^yt-dlp==(\S+)", requirements.read_text(), re.M)[1]
+    year = int(pinned.split(".")[0])
+
+    def install(version):
+        (other_user.home / "version").write_text(version)
+        return other_user("env", f"PATH={tools}:{prefix}/bin:/usr/bin:/bin", "replayhost-capture", "tools", "install").stdout
+
+    for version, runs in [(f"{year - 1}.01.01", 1), (pinned, 2), ("2020.01.01", 2)]:
+        # The program that is there now is older than the list in the first round only.
+        install(version)
+        calls = (other_user.home / "pip").read_text().splitlines()
+        assert len(calls) == runs
+        assert calls[-1].endswith(f" --require-hashes --requirement {requirements}")
+    assert f"yt-dlp {pinned} is installed" in install(pinned)

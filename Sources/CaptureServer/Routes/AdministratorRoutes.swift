@@ -45,7 +45,7 @@ struct AdministratorRoutes: Sendable {
         let isolation = CaptureHealth.Isolation(reason: service.settings.isolation.reason)
         let tools = service.toolVersions.current()
         let problems =
-            listening.map { AdministratorState.Problem($0) } + configurationProblems() + Self.problems(of: tools)
+            listening.map { AdministratorState.Problem($0) } + configurationProblems() + problems(of: tools)
             + problems(of: disks, isolation)
         let state = AdministratorState(
             software: service.settings.software, startedAt: service.network.startedAt, problems: problems,
@@ -64,21 +64,23 @@ struct AdministratorRoutes: Sendable {
         }
     }
 
-    private static func problems(of tools: [ToolDescription]) -> [AdministratorState.Problem] {
+    private func problems(of tools: [ToolDescription]) -> [AdministratorState.Problem] {
         let missing = tools.filter { $0.path == nil }
         let needed = missing.filter { Toolbox.Tool(rawValue: $0.name)?.isOnlyFor == nil }.map(\.name)
         var problems: [AdministratorState.Problem] = []
         if !needed.isEmpty {
             let names = needed.joined(separator: ", ")
             problems.append(
-                .init("Not installed: \(names); downloads that need them wait", repair: "Run `make setup-capture`."))
+                .init(
+                    "Not installed: \(names); downloads that need them wait",
+                    repair: "Run `replayhost-capture doctor`, which says how to install each."))
         }
         for tool in missing {
-            guard let use = Toolbox.Tool(rawValue: tool.name)?.isOnlyFor else { continue }
-            problems.append(.init("Not installed: \(tool.name); \(use)", repair: "Run `make setup-capture`."))
+            guard let tool = Toolbox.Tool(rawValue: tool.name), let use = tool.isOnlyFor else { continue }
+            problems.append(.init("Not installed: \(tool.rawValue); \(use)", repair: tool.remedy))
         }
         let version = tools.first { $0.name == Toolbox.Tool.ytdlp.rawValue }?.version
-        if let age = version.flatMap({ Toolbox.days(ofOldMediaTool: $0) }) {
+        if let age = version.flatMap({ service.toolbox.days(withoutUpdateOf: $0) }) {
             let what = "yt-dlp is \(age) days old; it may fail on sites that have changed"
             problems.append(.init(what, repair: "Update it below."))
         }
@@ -95,7 +97,7 @@ struct AdministratorRoutes: Sendable {
             )
         }
         let reason = isolation.reason.map {
-            AdministratorState.Problem("\(Isolation.lack) (\($0))", repair: "Run `make setup-capture`.")
+            AdministratorState.Problem("\(Isolation.lack) (\($0))", repair: Isolation.remedy)
         }
         return full + [reason].compactMap { $0 }
     }

@@ -56,7 +56,7 @@ struct DocumentAttempt {
     func run() async throws -> Outcome {
         if let outcome = try received() { return outcome }
         guard let curl = session.order.tools.curl else {
-            throw ToolFailure(.toolMissing, "curl isn't installed; run `make setup-capture`")
+            throw ToolFailure.missing(.curl)
         }
         var exchanges: [Exchange] = []
         var url = browser?.url ?? session.order.url

@@ -30,7 +30,7 @@ struct MediaAttempt {
 
     private func run(_ tool: MediaTool) async throws -> Files {
         guard let ytdlp = session.order.tools.ytdlp else {
-            throw ToolFailure(.toolMissing, "yt-dlp isn't installed; run `make setup-capture`")
+            throw ToolFailure.missing(.ytdlp)
         }
         let report = Mutex(MediaToolReport())
         session.log.add("yt-dlp " + tool.arguments.joined(separator: " "))
@@ -86,7 +86,7 @@ struct MediaAttempt {
             return probe
         }
         guard let ffmpeg = session.order.tools.ffmpeg else {
-            throw ToolFailure(.toolMissing, "ffmpeg isn't installed; run `make setup-capture`")
+            throw ToolFailure.missing(.ffmpeg)
         }
         session.report(WorkerMessage(stage: .merging))
         let converted = "\(session.parts)/resampled.\((media as NSString).pathExtension)"
@@ -104,7 +104,7 @@ struct MediaAttempt {
 
     private func probe(_ media: String) async throws -> MediaProbe {
         guard let ffprobe = session.order.tools.ffprobe else {
-            throw ToolFailure(.toolMissing, "ffmpeg isn't installed; run `make setup-capture`")
+            throw ToolFailure.missing(.ffprobe)
         }
         let output = Mutex("")
         let end = try await session.run(ffprobe, MediaProbe.arguments(media)) { stream, line in

@@ -27,7 +27,7 @@ final class BrowserProcess: Sendable {
         _ session: WorkerSession, _ way: Way, _ body: (BrowserProcess) async throws -> Result
     ) async throws -> Result {
         guard let program = session.order.tools.chromium else {
-            throw ToolFailure(.page, "this is a page, and Chromium isn't installed; run `make setup-capture`")
+            throw ToolFailure(.page, "this is a page, and Chromium isn't installed; \(Toolbox.Tool.chromium.remedy)")
         }
         guard !Toolbox.isSnap(program) else {
             throw ToolFailure(
@@ -92,8 +92,7 @@ final class BrowserProcess: Sendable {
     /// Pages can't be saved on this computer, whatever their URL.
     static let noSandbox = ToolFailure(
         .sandbox,
-        "Chromium's sandbox doesn't work here; don't run the server as root, or install bubblewrap with `make setup-capture`"
-    )
+        "Chromium's sandbox doesn't work here; don't run the server as root, or \(Toolbox.Tool.bubblewrap.remedy)")
 
     /// Ends Chromium and deletes the profile.
     private func end() async {

@@ -34,6 +34,30 @@ package struct ToolEnvironment {
         return data + "/replayhost-tools"
     }
 
+    /// Returns the version of yt-dlp in use, if it's the one in a requirements file or a newer one, and the programs that belong to it
+    /// are there.
+    ///
+    /// - Throws: `StoreError` `notFound` if there is no such file.
+    package func version(notBelow requirements: String) async throws -> String? {
+        guard let text = try? String(contentsOf: URL(fileURLWithPath: requirements), encoding: .utf8) else {
+            throw StoreError(
+                .notFound, "the list of versions is missing", place: requirements,
+                hint: "install replayhost-capture again")
+        }
+        let programs = ["yt-dlp", "gallery-dl", "deno"].map { "\(root)/current/bin/\($0)" }
+        guard programs.allSatisfy({ access($0, X_OK) == 0 }),
+            let pinned = text.firstMatch(of: /(?m)^yt-dlp==([0-9.]+)/)?.output.1,
+            let version = await Toolbox.version(of: programs[0], "--version")
+        else { return nil }
+        // 2026.9.1 on PyPI is 2026.09.01 in the output of yt-dlp.
+        let (found, wanted) = (Self.numbers(version), Self.numbers(pinned))
+        return found.lexicographicallyPrecedes(wanted) ? nil : version
+    }
+
+    private static func numbers(_ version: some StringProtocol) -> [Int] {
+        version.split(separator: ".").compactMap { Int($0) }
+    }
+
     /// Installs yt-dlp in a new environment and switches to it.
     ///
     /// - Parameter progress: Called with what is being done, for people.
@@ -44,6 +68,7 @@ package struct ToolEnvironment {
         let number = (try numbers().last ?? 0) + 1
         let folder = "\(root)/yt-dlp-\(number)"
         do {
+            try await checkPython()
             progress("creating \(folder)")
             try await run("python3", ["-m", "venv", folder], doing: "creating a Python environment")
             progress("installing yt-dlp")
@@ -104,6 +129,17 @@ package struct ToolEnvironment {
     }
 
     private func remove(_ number: Int) throws { try FileManager.default.removeItem(atPath: "\(root)/yt-dlp-\(number)") }
+
+    /// yt-dlp needs Python 3.11; Debian and Ubuntu have `venv` in a package of its own.
+    private func checkPython() async throws {
+        let check = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))"
+        let result = try? await Subprocess.run(
+            .name("python3"), arguments: ["-c", check], output: .discarded, error: .discarded)
+        guard result?.terminationStatus.isSuccess != true else { return }
+        throw StoreError(
+            .failed, "Python 3.11 or newer, with venv, isn't installed",
+            hint: "install it: `sudo apt install python3-venv`")
+    }
 
     private func run(_ program: String, _ arguments: [String], doing what: String) async throws {
         let executable: Executable = program.hasPrefix("/") ? .path(FilePath(program)) : .name(program)

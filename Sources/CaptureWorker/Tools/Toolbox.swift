@@ -31,6 +31,16 @@ package struct Toolbox: Sendable {
             default: nil
             }
         }
+
+        /// How to install it, for people.
+        package var remedy: String {
+            switch self {
+            case .ytdlp, .gallerydl, .deno: "run `replayhost-capture tools install`"
+            case .ffmpeg, .ffprobe: "install ffmpeg: `sudo apt install ffmpeg`"
+            case .bubblewrap: "install bubblewrap: `sudo apt install bubblewrap`"
+            case .curl, .chromium: "install it: `sudo apt install \(rawValue)`"
+            }
+        }
     }
 
     /// The folder of yt-dlp's environments.
@@ -125,5 +135,17 @@ package struct Toolbox: Sendable {
     /// The age of a version of yt-dlp in days, if it's so old that it may fail on sites that have changed.
     package static func days(ofOldMediaTool version: String) -> Int? {
         age(ofMediaTool: version).flatMap { $0 > oldAfterDays ? $0 : nil }
+    }
+
+    /// The same, but `nil` if it was installed or updated in the last 30 days: then there was no newer one.
+    package func days(withoutUpdateOf version: String, now: Date = Date()) -> Int? {
+        // `venv` writes it when it makes the environment.
+        let file = try? FileManager.default.attributesOfItem(atPath: "\(root)/current/pyvenv.cfg")
+        if let made = file?[.modificationDate] as? Date,
+            now.timeIntervalSince(made) < Double(Self.oldAfterDays) * 86_400
+        {
+            return nil
+        }
+        return Self.days(ofOldMediaTool: version)
     }
 }

@@ -45,13 +45,14 @@ struct DoctorCommand: AsyncParsableCommand {
     private func toolChecks(_ toolbox: Toolbox) async -> [Check] {
         var checks: [Check] = []
         for tool in await toolbox.descriptions() {
-            let use = Toolbox.Tool(rawValue: tool.name)?.isOnlyFor
+            let known = Toolbox.Tool(rawValue: tool.name)
+            let use = known?.isOnlyFor
             guard let path = tool.path, let version = tool.version else {
                 let what = tool.path == nil ? "not installed" : "doesn't start"
                 checks.append(
                     Check(
                         name: tool.name, verdict: use == nil ? .bad : .warning,
-                        what: use.map { "\(what); \($0)" } ?? what, hint: "run `make setup-capture`"))
+                        what: use.map { "\(what); \($0)" } ?? what, hint: known?.remedy))
                 continue
             }
             var check = Check(name: tool.name, verdict: .good, what: "\(version), \(path)")
@@ -60,7 +61,7 @@ struct DoctorCommand: AsyncParsableCommand {
                     name: tool.name, verdict: .warning, what: "\(path) is a snap, which can't save pages",
                     hint: "install another Chromium, and set CHROMIUM=PATH")
             }
-            if tool.name == Toolbox.Tool.ytdlp.rawValue, let age = Toolbox.days(ofOldMediaTool: version) {
+            if tool.name == Toolbox.Tool.ytdlp.rawValue, let age = toolbox.days(withoutUpdateOf: version) {
                 check = Check(
                     name: tool.name, verdict: .warning,
                     what: "\(version), \(age) days old; it may fail on sites that have changed",
@@ -77,7 +78,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         return Check(
             name: "isolation", verdict: .warning, what: "\(Isolation.lack) (\(reason))",
-            hint: "run `make setup-capture`")
+            hint: Isolation.remedy)
     }
 
     private func folderCheck(_ environment: [String: String]) -> Check {

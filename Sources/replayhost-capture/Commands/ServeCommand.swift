@@ -157,7 +157,7 @@ struct ServeCommand: AsyncParsableCommand {
             "not installed: \(missing.map(\.rawValue).joined(separator: ", ")); downloads that need them wait",
             label: .warning
         )
-        Terminal.writeError("run `make setup-capture` in the replayhost folder", label: .hint)
+        Terminal.writeError("run `replayhost-capture doctor`, which says how to install each", label: .hint)
     }
 
     private func settings(_ configuration: CaptureConfiguration) throws -> CaptureSettings {

@@ -43,25 +43,38 @@ struct ToolsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `replayhost-capture tools install --requirements FILE`
+    /// `replayhost-capture tools install`
     struct InstallTools: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "install",
-            abstract:
-                "Install yt-dlp, gallery-dl, deno and curl-cffi in an environment of their own, each by its hash.",
+            abstract: "Install yt-dlp and gallery-dl, with what belongs to them, from PyPI.",
             discussion: """
-                Example:
-                  replayhost-capture tools install --requirements Packaging/capture-requirements.txt
-                """)
+                They get an environment of their own, in ~/.local/share/replayhost-tools: 64 MB to download, 220 MB on disk. pip \
+                compares each file with the hash that came with this program. Does nothing if they are installed.
 
-        @Option(name: .long, help: ArgumentHelp("A requirements file of pip with hashes.", valueName: "file"))
-        var requirements: String
+                Example:
+                  replayhost-capture tools install
+                """)
 
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            let path = URL(fileURLWithPath: requirements).path
-            try await ToolsCommand.install(.pinned(file: path), common)
+            if let version = try await environment.version(notBelow: requirements) {
+                return common.tell("yt-dlp \(version) is installed")
+            }
+            common.note("yt-dlp, deno, curl-cffi and gallery-dl from PyPI: 64 MB to download, 220 MB on disk")
+            try await ToolsCommand.install(.pinned(file: requirements), common)
+        }
+
+        private var environment: ToolEnvironment { ToolEnvironment(root: ToolsCommand.toolbox.root) }
+
+        /// The versions and hashes: the file of the installation, else that of the checkout.
+        private var requirements: String {
+            let assets = AssetsLocation.choose(option: nil, environment: [:], executable: Terminal.executablePath)
+            let folder = (assets as NSString).deletingLastPathComponent
+            let name = "capture-requirements.txt"
+            let checkout = "\(folder)/Packaging/\(name)"
+            return FileManager.default.fileExists(atPath: checkout) ? checkout : "\(folder)/\(name)"
         }
     }
 

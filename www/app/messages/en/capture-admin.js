@@ -138,7 +138,7 @@ addMessages({
     "admin.page.sign-out": "Sign out",
     "admin.page.skip": "Skip to content",
     "admin.page.started": "Started {time}",
-    "admin.page.stopped-text": "Start it again, for example with <code>make capture</code>, and this page will reconnect. What you typed stays here.",
+    "admin.page.stopped-text": "Start it again, for example with <code>replayhost-capture serve</code>, and this page will reconnect. What you typed stays here.",
     "admin.page.title": "Administration",
     "admin.queue.failed": "Couldn’t change the queue",
     "admin.queue.pause": "Pause downloads",
