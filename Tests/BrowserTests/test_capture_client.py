@@ -6,7 +6,7 @@ import pytest
 from support.accessibility import view_problems
 from support.capture_page import SEED, UNREACHABLE, history, make_server, open_page, row, save, shares, state, tab
 from support.expecting import expect
-from support.places import IS_BUNDLED
+from support.places import CHECKOUT, IS_BUNDLED
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
@@ -160,6 +160,32 @@ def test_list_of_the_server_is_read_by_twenty(capture, page, site):
     page.get_by_label("Site", exact=True).fill("Quay.example")
     wait_until(lambda: page.wait_for_timeout(10) or asked[-1].get("domain") == "quay.example", "the site is asked for")
     assert asked[-1]["status"] == "failed"
+
+
+def test_page_is_looked_at(capture, browser, page, site):
+    """Its image and its text, whatever the page wrote."""
+    image = (CHECKOUT / "www/capture/icon-512.png").read_bytes()
+    text = "<h1>Two lamps</h1>\n<script>document.title = 'taken'</script>\n\u202eon the mole"
+    saved = {"url": "https://quay.example/lamps", "title": "Lamps", "captured_at": "2025-11-18T02:30:01Z", "text": text}
+    page.route("**/download/*/page", lambda route: route.fulfill(json=saved))
+    page.route("**/download/*/screenshot", lambda route: route.fulfill(body=image, content_type="image/png"))
+    capture.wait_for(capture.add(site.fake("ok", title="Two lamps")), "completed")
+    button = row(page, "Two lamps").get_by_role("button", name="Look at it Two lamps")
+    button.click()
+    dialog = page.get_by_role("dialog", name="Two lamps")
+    expect(dialog).to_contain_text("https://quay.example/lamps · ")
+    expect(dialog.locator(".words")).to_contain_text("<h1>Two lamps</h1>")
+    expect(dialog.locator(".words")).not_to_contain_text("\u202e")
+    expect(dialog.get_by_role("img")).to_have_js_property("naturalWidth", 512)
+    assert page.title() != "taken"
+    assert view_problems(page, "capture-look") == []
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    expect(button).to_be_focused()
+    page.unroute("**/download/*/page")
+    browser.allow("404")
+    button.click()
+    expect(row(page, "Two lamps").get_by_role("alert")).to_contain_text("The archive has no page")
 
 
 def test_more_can_be_asked_for_during_a_read(capture, page, site):

@@ -91,11 +91,13 @@ def test_users_see_only_what_is_theirs(home, website):
     # The user of the key wins over the one that the request names.
     assert home.ask(home.ana, "GET", f"/status/{identifier}")[1]["username"] == "ana"
     for method, path in [
-        ("GET", "/status/{}"), ("GET", "/download/{}/log"), ("GET", "/download/{}/file"), ("GET", "/download/{}/archive"),
+        ("GET", "/status/{}"), ("GET", "/download/{}/log"), ("GET", "/download/{}/file"), ("GET", "/download/{}/archive"), ("GET", "/download/{}/page"), ("GET", "/download/{}/screenshot"),
         ("POST", "/download/{}/cancel"), ("POST", "/download/{}/retry"), ("POST", "/download/{}/ticket"), ("DELETE", "/history/{}"),
     ]:
         status, answer = home.ask(home.ben, method, path.format(identifier))
         assert (status, answer["detail"]) == (404, "Download not found"), path
+    for scheme, expected in [("http", 403), ("https", 404)]:
+        assert home.ask(home.ana, "GET", f"/download/{identifier}/page", scheme=scheme)[0] == expected, "it has no page"
     for query in ["", "?username=ana", "?q=theirs"]:
         assert home.ask(home.ben, "GET", f"/history{query}")[1] == []
     health = home.ask(home.ben, "GET", "/health")[1]

@@ -58,7 +58,8 @@ def test_files(shared, some):
             ({"If-Match": '"other"'}, 412)]:
         assert ask(shared, "GET", path, headers=fields)[0] == status
     assert ask(shared, "GET", f"/download/{some['completed']}/archive")[0] == 200
-    assert ask(shared, "GET", f"/download/{some['failed']}/archive")[0] == 404
+    for name, part in [("failed", "archive"), ("completed", "page"), ("completed", "screenshot")]:
+        assert ask(shared, "GET", f"/download/{some[name]}/{part}")[0] == 404
     status, ticket = ask(shared, "POST", f"/download/{some['completed']}/ticket")
     assert status == 200
     played = ticket["url"].removeprefix(shared.started["address"])

@@ -7,6 +7,7 @@ import struct
 import contents
 import pages
 import pytest
+from described import ask
 from page_hosts import expect_valid, make_host, save
 
 pytestmark = pytest.mark.needs("Chromium")
@@ -34,6 +35,12 @@ def test_page_with_images(host, site):
     assert host.files() == []
     for number in (1, 2, 3):
         assert saved.of(site(f"/img/{number}.png")).body == pages.image_at(f"/img/{number}.png")
+    # As described, and what the archive has.
+    path = f"/download/{saved.row['download_id']}"
+    status, page = ask(host, "GET", f"{path}/page")
+    text = saved.of(f"urn:text:{site('/images')}", "resource").body.decode()
+    assert (status, page["url"], page["title"], page["text"]) == (200, site("/images"), "Boats", text)
+    assert ask(host, "GET", f"{path}/screenshot") == (200, saved.of(f"urn:view:{site('/images')}", "resource").body)
     expect_valid(host, saved)
     # The library finds it by its words.
     assert host.search("three boats") == {saved.row["archive"]}

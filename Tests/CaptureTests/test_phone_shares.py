@@ -10,6 +10,7 @@ import ssl
 import subprocess
 from types import SimpleNamespace
 
+import contents
 import media_content
 import pages
 import pytest
@@ -142,11 +143,26 @@ def test_page_is_saved_whole(job):
     assert row["replay_check"] == "Replays: same text, 2 of 2 files"
 
 
+@needs_pages
+def test_page_is_looked_at_on_the_phone(job):
+    """Without replay: its text, and its image as it is in the archive."""
+    row = job.rows["page"]
+    status, page = job.ana.get(f"/download/{row['download_id']}/page")
+    records = contents.warc_records(job.ana.curl(f"{BASE}/download/{row['download_id']}/archive")[1])
+    stored = {record.uri: record.body for record in records if record.rec_type == "resource"}
+    assert (status, page["url"], page["title"]) == (200, job.urls["page"], "Lamps")
+    assert page["text"] == stored[f"urn:text:{page['url']}"].decode() != ""
+    screenshot = job.ana.curl(f"{BASE}/download/{row['download_id']}/screenshot")
+    assert screenshot == (200, stored[f"urn:view:{page['url']}"]) and screenshot[1].startswith(b"\x89PNG")
+    # Of a film, it's the page around it.
+    assert job.ana.get(f"/download/{job.rows['film']['download_id']}/page")[1]["url"] == job.urls["film"]
+
+
 def test_another_key_sees_neither(job):
     assert {row["download_id"] for row in job.ana.get("/history")[1]} == {row["download_id"] for row in job.rows.values()}
     assert job.ben.get("/history") == (200, [])
     for row in job.rows.values():
-        for path in ("/status/{}", "/download/{}/file", "/download/{}/archive", "/download/{}/log"):
+        for path in ("/status/{}", "/download/{}/file", "/download/{}/archive", "/download/{}/log", "/download/{}/page", "/download/{}/screenshot"):
             status, answer = job.ben.get(path.format(row["download_id"]))
             assert (status, answer["detail"]) == (404, "Download not found"), path
 

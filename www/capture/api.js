@@ -230,15 +230,35 @@ export const archivePath = (id) => `${pathOf(id)}/archive`;
 export const fileTicket = async (id) => (await valueOf("POST", `${pathOf(id)}/ticket`, { body: {} })).url;
 
 /**
+ * @param {string} id
+ * @returns {Promise<{url: string, title: string|null, captured_at: string, text: string|null}>} what was saved of a page
+ */
+export const savedPage = (id) => valueOf("GET", `${pathOf(id)}/page`);
+
+/**
+ * @param {string} id
+ * @returns {Promise<string>} the image of a saved page, as a `data:` URL
+ */
+export async function screenshot(id) {
+    const reader = new FileReader();
+    reader.readAsDataURL(await blob(`${pathOf(id)}/screenshot`));
+    await new Promise((resolve) => reader.addEventListener("loadend", resolve));
+    return reader.result;
+}
+
+/**
  * Saves a file that only a key opens. The browser collects it before it asks where to put it.
  *
  * @param {string} path
  * @param {string} name
  */
-export async function saveWithKey(path, name) {
-    const answer = await fetch(path, { headers: { Authorization: `Bearer ${key()}` }, cache: "no-store" }).catch(() => {
+export const saveWithKey = async (path, name) => saveFile(await blob(path), name);
+
+async function blob(path) {
+    const headers = key() ? { Authorization: `Bearer ${key()}` } : {};
+    const answer = await fetch(path, { headers, cache: "no-store" }).catch(() => {
         throw unreachable();
     });
     if (!answer.ok) throw errorFrom(await answer.text(), answer);
-    saveFile(await answer.blob(), name);
+    return answer.blob();
 }

@@ -8,6 +8,7 @@ import { plainURL } from "../app/core/text.js";
 import * as api from "./api.js";
 import { key } from "./connection.js";
 import { createLog } from "./log.js";
+import { lookAt } from "./look.js";
 import { preferences } from "./preferences.js";
 import { createPlayer } from "./preview.js";
 import { confirmRemoval } from "./removal.js";
@@ -18,6 +19,9 @@ import { isReplayURL, siteOf } from "./urls.js";
 
 const endingOf = /\.([a-z0-9]+)$/i;
 const played = new Set(["mp4", "m4v", "mkv", "webm", "mov", "mp3", "m4a", "aac", "wav", "flac", "opus", "ogg"]);
+
+/** Whether it's a file, without a page. */
+const isDocument = ({ genre }) => genre === "pdf" || genre === "ebook";
 
 /**
  * @param {import("./api.js").Download} download
@@ -71,6 +75,7 @@ export function createRow(first, { onChanged, onRemoved, onShareAgain }) {
         watch: button(message("capture.row.watch"), () => act(() => player.open(download), message("capture.row.cant-open")), "primary"),
         pdf: link(message("capture.row.pdf"), { href: path, ...newTab }),
         file: link(message("capture.row.file"), { href: path, download: true }),
+        look: button(message("capture.row.look"), () => act(() => lookAt(id, nameOf(download)), message("capture.row.cant-look"))),
         archive: link(message("capture.row.archive"), { href: api.archivePath(id), download: true }),
         library: link(message("capture.row.library"), {}),
         log: button(message("capture.row.details"), toggleLog, "quiet-button"),
@@ -149,6 +154,7 @@ export function createRow(first, { onChanged, onRemoved, onShareAgain }) {
             canRetry(download) && controls.retry,
             ending !== null && (played.has(ending) ? controls.play : ending === "pdf" ? controls.pdf : controls.file),
             ending !== null && (played.has(ending) || ending === "pdf") && controls.file,
+            now === "completed" && download.archive && !isReplayURL(replayURL) && !isDocument(download) && controls.look,
             now === "completed" && download.archive && controls.archive,
             isReplayURL(replayURL) && controls.library,
             controls.log,

@@ -221,6 +221,25 @@ public struct LogPage: Sendable, Hashable, Codable {
     }
 }
 
+/// The answer of `GET /download/{id}/page`: what was saved of a page, without its files.
+package struct SavedPage: Sendable, Hashable, Codable {
+    package var url: String
+    @NullWritten package var title: String?
+    /// ISO 8601 in UTC.
+    package var capturedAt: String
+    /// The words of the page; `nil` if there are none, or more than 1 MiB.
+    @NullWritten package var text: String?
+
+    package init(url: String, title: String?, capturedAt: String, text: String?) {
+        (self.url, self.title, self.capturedAt, self.text) = (url, title, capturedAt, text)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case url, title, text
+        case capturedAt = "captured_at"
+    }
+}
+
 /// The answer to a request that only succeeds or fails.
 public struct DownloadAcknowledgement: Sendable, Hashable, Codable {
     public var success = true

@@ -56,6 +56,8 @@ struct CaptureRoute: Sendable {
         .init(.get, "/download/{id}/log") { try await DownloadRoutes(service: $0).log($1) },
         .init(.get, "/download/{id}/file") { try await FileRoutes(service: $0).file($1) },
         .init(.get, "/download/{id}/archive") { try await FileRoutes(service: $0).archive($1) },
+        .init(.get, "/download/{id}/page") { try await PageRoutes(service: $0).page($1) },
+        .init(.get, "/download/{id}/screenshot") { try await PageRoutes(service: $0).screenshot($1) },
         .init(.post, "/download/{id}/ticket") { try await FileRoutes(service: $0).ticket($1) },
     ]
 

@@ -20,6 +20,10 @@ struct CaptureRoutes: Sendable {
             if case .network(let endpoint, _, _) = self { return endpoint.isEncrypted }
             return false
         }
+
+        var isConfidential: Bool {
+            if case .loopback = self { true } else { isEncrypted }
+        }
     }
 
     /// A request that was admitted: its path without `/api/v1`, in parts.
@@ -29,6 +33,8 @@ struct CaptureRoutes: Sendable {
         let caller: Caller
         /// The origin that the request names, such as `http://localhost:58443`.
         let origin: String
+        /// Whether others on the network can't read the answer.
+        let isConfidential: Bool
         let context: ConnectionContext
         /// Whether what the caller was admitted by, such as its key, still admits it.
         let isStillAdmitted: @Sendable () async throws -> Bool
@@ -81,8 +87,10 @@ struct CaptureRoutes: Sendable {
         } else if caller.holder.isKey, let address = CallerCheck.address(of: context) {
             service.network.limits.recognize(address)
         }
-        let call = Call(request: request, path: path, caller: caller, origin: origin, context: context) {
-            [service, callers, holder = caller.holder] in
+        let call = Call(
+            request: request, path: path, caller: caller, origin: origin, isConfidential: arrival.isConfidential,
+            context: context
+        ) { [service, callers, holder = caller.holder] in
             try await callers.holders(service.network.configuration.security).contains(holder)
         }
         let routes = CaptureRoute.routes(at: path)

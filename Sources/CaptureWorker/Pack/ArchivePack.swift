@@ -4,7 +4,7 @@ import Foundation
 import WebArchive
 
 /// Packs the files of an attempt as one WACZ.
-struct ArchivePack {
+package struct ArchivePack {
     let session: WorkerSession
     let title: String
     /// The name of the media file or document, after which the archive is named.
@@ -19,7 +19,7 @@ struct ArchivePack {
 
     /// The URL below which everything is that no site sent. RFC 6761 §6.4: `.invalid` never resolves.
     private var base: String { "\(Self.ownPrefix)\(order.downloadID)/" }
-    static let ownPrefix = "https://replayhost.invalid/"
+    package static let ownPrefix = "https://replayhost.invalid/"
 
     /// Writes the archive of a medium: its file, uncompressed, and a page that plays it.
     ///
