@@ -224,7 +224,7 @@ package final class CaptureService: Sendable {
         switch reason {
         case .tool: toolbox.missing(for: row.url, row.downloadOptions.mode).isEmpty
         case .disk: runner.waitingFor == nil && row.notBefore.map { $0 <= QueueTime.text() } ?? true
-        case .retry, .site: row.notBefore.map { $0 <= QueueTime.text() } ?? true
+        case .retry, .site, .limit: row.notBefore.map { $0 <= QueueTime.text() } ?? true
         case .paused, nil: true
         }
     }

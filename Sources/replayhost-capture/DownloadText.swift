@@ -33,6 +33,7 @@ enum DownloadText {
         case .paused: "waits until the queue is resumed"
         case .retry: "tries again at \(download.notBefore ?? "once")"
         case .site: "waits until \(download.notBefore ?? "later"), as the site asks"
+        case .limit: "waits until \(download.notBefore ?? "later"), because of the hourly limit"
         case nil: "queued"
         }
     }

@@ -276,6 +276,9 @@ def test_duplicate(capture, page, site, tmp_path):
     (tmp_path / "gate").touch()
     expect(state(page, "Twice")).to_have_text("Completed · 200 kB")
     saved(capture, url)
+    # Afterwards, it's another download.
+    save(page, url)
+    expect(page.locator("#result")).to_have_text("Added 1 URL. It was saved before.")
 
 
 def test_extremely_long_url(capture, page):

@@ -121,7 +121,9 @@ def error(code, message="?"):
 
 
 ANSWERS = [
-    (201, "application/json", '{"success": true, "download_id": "d1"}', {}, {"kind": "confirmed", "downloadID": "d1"}),
+    (201, "application/json", '{"success": true, "download_id": "d1"}', {}, {"kind": "confirmed", "downloadID": "d1", "isSavedBefore": False}),
+    (201, "application/json", '{"success": true, "download_id": "d1", "saved_before": "2025-11-18T02:30:00Z"}', {},
+     {"kind": "confirmed", "downloadID": "d1", "isSavedBefore": True}),
     (200, "text/html", "<!doctype html><title>Router</title>", {}, {"kind": "foreign"}),
     (404, "text/html", "<h1>Not found</h1>", {}, {"kind": "foreign"}),
     (401, "text/html", "<h1>Log in</h1>", {}, {"kind": "foreign"}),

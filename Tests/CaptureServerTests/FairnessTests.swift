@@ -28,6 +28,31 @@ struct FairnessTests {
         #expect(added == 100)
     }
 
+    /// 100 of a list start in each hour.
+    @Test func listsBeyondTheLimitWait() async throws {
+        var waits: [Int] = []
+        for number in 0..<250 {
+            let request = try test.request("https://example.org/\(number)")
+            guard
+                case .added(let row, _) = try await queue.accept(
+                    request, key: nil, keepsForLater: true, now: test.now)
+            else { break }
+            let start = row.notBefore.flatMap(QueueTime.date) ?? test.now
+            waits.append(Int(start.timeIntervalSince(test.now).rounded()))
+        }
+        #expect(waits == [0, 3600].flatMap { [Int](repeating: $0, count: 100) } + [Int](repeating: 7200, count: 50))
+        // What waits doesn't count for others until it starts.
+        let later = test.now.addingTimeInterval(3601)
+        var started = 0
+        while started < 250, try await queue.claim(now: later, missing: { _ in nil }) != nil { started += 1 }
+        #expect(started == 200)
+        let another = try test.request("https://example.org/another")
+        guard case .tooMany = try await queue.accept(another, key: nil, now: later) else {
+            Issue.record("what had waited didn't count")
+            return
+        }
+    }
+
     @Test func retriesCountLikeDownloads() async throws {
         let id = try await test.add("https://example.org/film")
         var retries = 0

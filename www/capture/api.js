@@ -13,7 +13,7 @@ import { duration } from "./state-texts.js";
  *   started_at: string|null,
  *   state: "queued"|"started"|"downloading"|"preview_ready"|"completed"|"failed"|"cancelled"|"aborted_by_system",
  *   stage: "analysing"|"fetching"|"merging"|"checking"|"storing"|null, title: string|null, service: string|null,
- *   progress: Progress|null, attempt: number, not_before: string|null, waiting_for: "tool"|"disk"|"retry"|"site"|"paused"|null,
+ *   progress: Progress|null, attempt: number, not_before: string|null, waiting_for: "tool"|"disk"|"retry"|"site"|"paused"|"limit"|null,
  *   archive: string|null, replay_url: string|null, quality_fallback: boolean, incomplete: string|null,
  *   replay_check: string|null, options?: Options}} Download `incomplete`: what is missing; `replay_check`: what was seen when the archive was replayed
  * @typedef {{name: string, version: string|null, path: string|null}} Tool `path`: `null` if it isn't installed

@@ -4,7 +4,7 @@ import { retryAfter } from "./waits.js";
 const secondsMax = 10;
 
 /**
- * @typedef {{kind: "confirmed", downloadID: string}
+ * @typedef {{kind: "confirmed", downloadID: string, isSavedBefore: boolean}
  *   |{kind: "refused"|"key"|"forbidden", message: string}
  *   |{kind: "wait"|"failed", seconds: number, message: string}
  *   |{kind: "unreachable"|"foreign"}} Outcome `refused`: it can never be accepted; `key`: the server wants another key; `wait`: too many
@@ -38,7 +38,9 @@ export async function post(share, key) {
     } catch {
         return { kind: "unreachable" };
     }
-    if (answer.ok && typeof value?.download_id === "string") return { kind: "confirmed", downloadID: value.download_id };
+    if (answer.ok && typeof value?.download_id === "string") {
+        return { kind: "confirmed", downloadID: value.download_id, isSavedBefore: Boolean(value.saved_before) };
+    }
     if (answer.ok || !isError(value)) return { kind: "foreign" };
     const message = String(value.message ?? value.error);
     const seconds = retryAfter(answer.headers.get("Retry-After"), Date.now());

@@ -30,7 +30,7 @@ export function createSaveForm({ listed, add, onSaved }) {
     // Shares of this box since it was last empty, and what became of them.
     const own = new Set();
     let known = new Set();
-    let sent = { added: 0, listed: 0 };
+    let sent = { added: 0, listed: 0, before: 0 };
 
     form.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -61,7 +61,7 @@ export function createSaveForm({ listed, add, onSaved }) {
         const good = urls.filter((url) => !bad.some((one) => one.url === url));
         if (own.size === 0) {
             known = new Set(listed());
-            sent = { added: 0, listed: 0 };
+            sent = { added: 0, listed: 0, before: 0 };
         }
         // What can't be sent stays in the box.
         box.value = bad.map(({ url }) => url).join("\n");
@@ -84,7 +84,7 @@ export function createSaveForm({ listed, add, onSaved }) {
         const left = [];
         for (const url of urls) {
             const outcome = await post({ id: randomID(), url, request }, key());
-            if (outcome.kind === "confirmed") count(outcome.downloadID);
+            if (outcome.kind === "confirmed") count(outcome.downloadID, outcome.isSavedBefore);
             else left.push(url);
         }
         if (left.length === 0) return;
@@ -93,8 +93,8 @@ export function createSaveForm({ listed, add, onSaved }) {
             make("button", { type: "button", text: message("capture.share.copy", { n: left.length }), on: { click: () => copyText(left.join("\n")) } }));
     }
 
-    function noteConfirmed({ id, serverDownloadId }) {
-        if (own.delete(id)) count(serverDownloadId);
+    function noteConfirmed({ id, serverDownloadId, isSavedBefore }) {
+        if (own.delete(id)) count(serverDownloadId, isSavedBefore);
     }
 
     function noteRefused({ id, url, message: what }) {
@@ -104,13 +104,15 @@ export function createSaveForm({ listed, add, onSaved }) {
         return true;
     }
 
-    function count(id) {
+    function count(id, isSavedBefore) {
         if (known.has(id)) sent.listed += 1;
         else sent.added += 1;
+        if (!known.has(id) && isSavedBefore) sent.before += 1;
         known.add(id);
-        const { added, listed } = sent;
+        const { added, listed, before } = sent;
         const texts = [added > 0 && message("capture.save.added", { n: added }),
-            listed > 0 && message(added + listed === 1 ? "capture.save.listed-one" : "capture.save.listed", { n: listed })];
+            listed > 0 && message(added + listed === 1 ? "capture.save.listed-one" : "capture.save.listed", { n: listed }),
+            before > 0 && message(added + listed === 1 ? "capture.save.before-one" : "capture.save.before", { n: before })];
         result.textContent = texts.filter(Boolean).join(" ");
         result.hidden = false;
         announce(result.textContent);

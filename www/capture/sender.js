@@ -71,7 +71,10 @@ export function createSender({ shares, post, settings, now = Date.now,
         const unchanged = { status: "pending", attemptCount: share.attemptCount, why: outcome.kind, message: outcome.message ?? "" };
         switch (outcome.kind) {
             case "confirmed":
-                return shares.change(share.id, { status: "confirmed", serverDownloadId: outcome.downloadID, why: "", message: "", lastAttempt: now() });
+                return shares.change(share.id, {
+                    status: "confirmed", serverDownloadId: outcome.downloadID, isSavedBefore: outcome.isSavedBefore, why: "", message: "",
+                    lastAttempt: now(),
+                });
             case "refused":
                 return shares.refuse(share, outcome.message);
             case "wait":

@@ -11,7 +11,7 @@ import { randomID } from "./random.js";
  * @typedef {"held"|"pending"|"uploading"|"confirmed"|"failed"} Status `held`: another page or app opened it, and you
  *   haven't confirmed it yet
  * @typedef {{order: number, id: string, url: string, request: object, sourceApp: string, cachedAt: number, status: Status,
- *   serverDownloadId: string|null, lastAttempt: number|null, attemptCount: number, notBefore: number, why: string,
+ *   serverDownloadId: string|null, lastAttempt: number|null, attemptCount: number, notBefore: number, why: string, isSavedBefore?: boolean,
  *   message: string}} Share `request`: the body of the request without the URL; `cachedAt`, `lastAttempt` and `notBefore` in
  *   milliseconds since 1970; `why`: the code of the last failure; `message`: the server's words
  * @typedef {{id: string, url: string, sharedAt: number, serverDownloadId: string|null, status: "queued"|"confirmed"|"failed",

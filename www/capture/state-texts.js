@@ -101,6 +101,7 @@ function waitingText({ waiting_for: reason, not_before: time, url, genre, option
     if (reason === "tool") return { text: toolText(missing, genre, options?.mode), kind: "warning" };
     if (reason === "paused") return { text: message("capture.waiting.paused"), kind: "warning" };
     if (reason === "disk") return { text: message("capture.waiting.disk"), kind: "warning" };
+    if (reason === "limit" && seconds > 0) return { text: message("capture.waiting.limit", { time: duration(seconds) }), kind: "warning" };
     if (reason === "site") {
         const site = siteOf(url);
         return { text: message("capture.waiting.site", { known: site ? "yes" : "no", site, later }), kind: "warning" };

@@ -14,20 +14,27 @@ public struct DownloadReceipt: Sendable, Hashable, Codable {
     public var submittedAt: String
     /// Seconds since 1970, for the older client.
     public var timestamp: Int
+    /// The time before which it doesn't start.
+    @NullWritten public var notBefore: String?
+    /// When the same URL was last saved for the same user.
+    @NullWritten public var savedBefore: String?
 
-    public init(of download: Download, isForOlderClient: Bool, at time: Date) {
+    public init(of download: Download, savedBefore: String?, isForOlderClient: Bool, at time: Date) {
         downloadID = download.downloadID
         message = isForOlderClient ? "Video queued for download" : "Download queued successfully"
         status = isForOlderClient ? "queued" : download.status.rawValue
         (state, username, genre) = (download.state, download.username, download.genre)
         (service, submittedAt) = (download.service, download.submittedAt)
         timestamp = Int(time.timeIntervalSince1970)
+        (notBefore, self.savedBefore) = (download.notBefore, savedBefore)
     }
 
     private enum CodingKeys: String, CodingKey {
         case success, message, status, state, username, genre, service, timestamp
         case downloadID = "download_id"
         case submittedAt = "submitted_at"
+        case notBefore = "not_before"
+        case savedBefore = "saved_before"
     }
 }
 

@@ -49,4 +49,6 @@ public enum WaitReason: String, Sendable, Hashable, Codable, CaseIterable {
     case site
     /// The administrator, who paused the queue.
     case paused
+    /// The hourly limit.
+    case limit
 }

@@ -116,6 +116,9 @@ enum CaptureMigrations {
             // The name of the file's folder if it isn't the genre.
             try $0.execute(sql: "ALTER TABLE downloads ADD COLUMN folder TEXT")
         }
+        migrator.registerMigration("9 saved before") {
+            try $0.execute(sql: "CREATE INDEX downloads_by_url ON downloads (url)")
+        }
         return migrator
     }
 

@@ -49,6 +49,13 @@ extension DownloadQueue {
     }
 
     private static func start(_ row: DownloadRow, at now: Date, _ database: Database) throws {
+        if row.waitingFor == WaitReason.limit.rawValue {
+            // It counts from now on.
+            try database.execute(
+                sql: """
+                    INSERT INTO additions (key_id, added_at) SELECT key_id, ? FROM downloads WHERE download_id = ?
+                    """, arguments: [QueueTime.text(now), row.downloadID])
+        }
         try update(
             database, row.downloadID,
             set: """

@@ -40,8 +40,9 @@ package struct DownloadQueue: Sendable {
     ///   - key: `Idempotency-Key`; `nil` without one.
     ///   - client: Whose hourly limit it counts for, and whose `key` it is (`Caller.limitID`); empty for programs on this
     ///     computer.
+    ///   - keepsForLater: Whether a download beyond the hourly limit is added too, and waits. At most those of a day are.
     package func accept(
-        _ request: DownloadRequest, key: String?, client: String = "", now: Date = Date()
+        _ request: DownloadRequest, key: String?, client: String = "", keepsForLater: Bool = false, now: Date = Date()
     ) async throws -> Acceptance {
         let id = UUID().uuidString.lowercased()
         return try await database.write { [rules] database in
@@ -53,8 +54,11 @@ package struct DownloadQueue: Sendable {
             let same = "request = ? AND status IN ('pending', 'downloading') ORDER BY id LIMIT 1"
             let known = try Self.row(database, same, [fingerprint])
             if let known, key == nil { return .known(known) }
-            if let seconds = try Additions.add(by: client, max: rules.downloadsPerHour, at: now, database) {
-                return .tooMany(retryAfterSeconds: seconds)
+            let max = rules.downloadsPerHour
+            var start: Date?
+            if let seconds = try Additions.add(by: client, max: max, at: now, database) {
+                start = keepsForLater ? try Additions.nextStart(by: client, max: max, at: now, database) : nil
+                guard start != nil else { return .tooMany(retryAfterSeconds: seconds) }
             }
             if let key {
                 try IdempotencyKeys.keep(key, of: client, fingerprint, known?.downloadID ?? id, at: now, database)
@@ -62,6 +66,11 @@ package struct DownloadQueue: Sendable {
             if let known { return .known(known) }
             let isNewUser = try Self.insert(
                 request, id: id, client: client, fingerprint, now: QueueTime.text(now), database)
+            if let start {
+                try Self.update(
+                    database, id, set: "waiting_for = 'limit', not_before = max(ifnull(not_before, ''), :start)",
+                    ["start": QueueTime.text(start)], now: now)
+            }
             guard let row = try Self.row(database, "download_id = ?", [id]) else {
                 throw DatabaseError(message: "the new row is missing")
             }
@@ -110,6 +119,18 @@ package struct DownloadQueue: Sendable {
 
     static func row(_ database: Database, _ condition: String, _ arguments: StatementArguments) throws -> DownloadRow? {
         try DownloadRow.fetchOne(database, sql: "SELECT * FROM downloads WHERE \(condition)", arguments: arguments)
+    }
+
+    /// Returns when the URL of a download was last saved for its user by another one; `nil` if it wasn't.
+    package func lastSaved(_ row: DownloadRow) async throws -> String? {
+        try await database.read {
+            try String.fetchOne(
+                $0,
+                sql: """
+                    SELECT max(completed_at) FROM downloads
+                    WHERE url = ? AND username = ? AND status = 'completed' AND download_id <> ?
+                    """, arguments: [row.url, row.username, row.downloadID])
+        }
     }
 
     package func row(_ id: String) async throws -> DownloadRow? {

@@ -1,4 +1,5 @@
 import CaptureAPI
+import CaptureWorker
 import Crypto
 import Foundation
 import GRDB
@@ -62,5 +63,22 @@ enum Additions {
         try database.execute(
             sql: "INSERT INTO additions (key_id, added_at) VALUES (?, ?)", arguments: [client, QueueTime.text(now)])
         return nil
+    }
+
+    /// Returns when a download can start that is one too many now: an hour after the last `limit` additions, with those that wait.
+    ///
+    /// - Returns: `nil` if that is more than a day away.
+    static func nextStart(by client: String, max limit: Int, at now: Date, _ database: Database) throws -> Date? {
+        let first = try String.fetchOne(
+            database,
+            sql: """
+                SELECT time FROM (
+                    SELECT added_at AS time FROM additions WHERE key_id = :client
+                    UNION ALL
+                    SELECT not_before FROM downloads WHERE status = 'pending' AND waiting_for = 'limit' AND key_id = :client
+                ) ORDER BY time DESC LIMIT 1 OFFSET :limit - 1
+                """, arguments: ["client": client, "limit": limit])
+        let start = (first.flatMap(QueueTime.date) ?? now).addingTimeInterval(window)
+        return start.timeIntervalSince(now) <= Double(RetryAfter.secondsMax) ? start : nil
     }
 }

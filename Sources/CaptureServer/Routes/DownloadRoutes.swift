@@ -23,20 +23,23 @@ struct DownloadRoutes: Sendable {
             throw Self.failure(refusal)
         }
         do {
-            return try await add(request, key: try Self.key(call.request), call.caller)
+            return try await add(request, key: try Self.key(call.request), call)
         } catch var failure as RequestFailure {
             failure.isForOlderClient = request.isFromOlderClient
             throw failure
         }
     }
 
-    private func add(_ request: DownloadRequest, key: String?, _ caller: Caller) async throws -> Response {
+    private func add(_ request: DownloadRequest, key: String?, _ call: CaptureRoutes.Call) async throws -> Response {
+        let caller = call.caller
+        // Others can't make the queue grow without a limit.
+        let keepsForLater = call.hasFlag("later") && caller.isLocal && caller.limitID.isEmpty
         var request = request
         if let user = caller.user { request.username = user }
         try checkPlatform(of: request)
         try await checkCollection(of: request.options)
         let row: DownloadRow
-        switch try await queue.accept(request, key: key, client: caller.limitID) {
+        switch try await queue.accept(request, key: key, client: caller.limitID, keepsForLater: keepsForLater) {
         case .added(let added, let isNewUser):
             row = added
             if isNewUser { service.logger.info("User created", metadata: ["user": "\(row.username)"]) }
@@ -52,7 +55,8 @@ struct DownloadRoutes: Sendable {
         }
         if row.isPreview { service.runner.previews.add(row.downloadID, for: caller.limitID) }
         let receipt = DownloadReceipt(
-            of: try await service.download(row, for: caller), isForOlderClient: request.isFromOlderClient, at: Date())
+            of: try await service.download(row, for: caller), savedBefore: try await queue.lastSaved(row),
+            isForOlderClient: request.isFromOlderClient, at: Date())
         return try JSONAnswer.response(receipt, status: .created)
     }
 

@@ -12,13 +12,14 @@ struct AddCommand: AsyncParsableCommand {
         abstract: "Save URLs.",
         discussion: """
             The running server saves them. Without a server, they wait in the queue until one runs, and the exit code is \
-            75.
+            75. At most 100 URLs start in an hour; those of the next 24 hours are kept for later.
 
             Example:
               replayhost-capture add --wait https://example.org/film
+              replayhost-capture add - < urls.txt
             """)
 
-    @Argument(help: "The URLs to save.")
+    @Argument(help: "The URLs to save; - reads them from standard input, one a line.")
     var urls: [String]
 
     @Option(name: .long, help: ArgumentHelp("The user to save for: letters and digits.", valueName: "name"))
@@ -54,23 +55,33 @@ struct AddCommand: AsyncParsableCommand {
         let (client, queue) = try await place()
         var added: [String] = []
         var statuses: [ExitStatus] = []
-        for url in urls {
+        var waiting: [String] = []
+        for url in urls.flatMap({ $0 == "-" ? Self.standardInput() : [$0] }) {
             do {
                 let body = try body(url)
                 let receipt: DownloadReceipt
                 if let client {
                     let key = ("Idempotency-Key", UUID().uuidString.lowercased())
-                    receipt = try client.call(DownloadReceipt.self, "POST", "/download", body: body, fields: [key])
+                    receipt = try client.call(
+                        DownloadReceipt.self, "POST", "/download?later=1", body: body, fields: [key])
                 } else if let queue {
                     receipt = try await queue.add(body)
                 } else {
                     continue
                 }
                 added.append(receipt.downloadID)
-                common.tell(receipt, "\(receipt.downloadID): \(queue == nil ? "queued" : "kept for later") \(url)")
+                if let start = receipt.notBefore { waiting.append(start) }
+                let before = receipt.savedBefore.map { " (saved before, at \($0))" } ?? ""
+                common.tell(
+                    receipt, "\(receipt.downloadID): \(queue == nil ? "queued" : "kept for later") \(url)\(before)")
             } catch {
                 statuses.append(common.report(error))
             }
+        }
+        if let last = waiting.max() {
+            common.note(
+                "\(waiting.count) of \(added.count) URLs wait for the hourly limit or their site; the last one starts at \(last) or later"
+            )
         }
         if queue != nil, !added.isEmpty {
             common.note("no server is running; start it with `replayhost-capture serve`")
@@ -79,6 +90,15 @@ struct AddCommand: AsyncParsableCommand {
             for id in added { statuses.append(try await waitForEnd(id)) }
         }
         try ExitStatus.throwUnlessDone(statuses)
+    }
+
+    private static func standardInput() -> [String] {
+        var lines: [String] = []
+        while let line = readLine() {
+            let text = line.trimmingCharacters(in: .whitespaces)
+            if !text.isEmpty { lines.append(text) }
+        }
+        return lines
     }
 
     /// Finds the running server; without one, opens the queue. Waits for a server that is starting, or another `add`.
@@ -153,10 +173,11 @@ private struct QueueWithoutServer {
             if let id = request.options.collection, let problem = try WantedCollection.problem(id, in: store) {
                 throw DownloadRequest.Refusal.invalid([problem], isFromOlderClient: false)
             }
-            switch try await queue.accept(request, key: nil) {
+            switch try await queue.accept(request, key: nil, keepsForLater: true) {
             case .added(let row, _), .known(let row):
-                return DownloadReceipt(of: row.download, isForOlderClient: false, at: Date())
-            case .tooMany: throw CommandError(.failed, code: "rate_limited", "too many downloads in an hour")
+                return DownloadReceipt(
+                    of: row.download, savedBefore: try await queue.lastSaved(row), isForOlderClient: false, at: Date())
+            case .tooMany: throw CommandError(.failed, code: "rate_limited", "the downloads of a day are waiting")
             case .conflict, .removed:
                 throw CommandError(.failed, code: "conflict", "the download can't be added")
             }
