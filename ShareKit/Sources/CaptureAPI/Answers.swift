@@ -229,15 +229,15 @@ public struct LogPage: Sendable, Hashable, Codable {
 }
 
 /// The answer of `GET /download/{id}/page`: what was saved of a page, without its files.
-package struct SavedPage: Sendable, Hashable, Codable {
-    package var url: String
-    @NullWritten package var title: String?
+public struct SavedPage: Sendable, Hashable, Codable {
+    public var url: String
+    @NullWritten public var title: String?
     /// ISO 8601 in UTC.
-    package var capturedAt: String
+    public var capturedAt: String
     /// The words of the page; `nil` if there are none, or more than 1 MiB.
-    @NullWritten package var text: String?
+    @NullWritten public var text: String?
 
-    package init(url: String, title: String?, capturedAt: String, text: String?) {
+    public init(url: String, title: String?, capturedAt: String, text: String?) {
         (self.url, self.title, self.capturedAt, self.text) = (url, title, capturedAt, text)
     }
 

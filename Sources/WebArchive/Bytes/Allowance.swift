@@ -56,7 +56,8 @@ public final class Allowance: Sendable {
 
     private static func usedUp(_ file: String) -> WebArchiveError {
         WebArchiveError(
-            code: .tooCostly, problem: "reading the rest would exceed the limit for an archive of this size", file: file)
+            code: .tooCostly, problem: "reading the rest would exceed the limit for an archive of this size", file: file
+        )
     }
 
     /// Takes bytes; all that are left if there are fewer.

@@ -14,7 +14,9 @@ struct ListCommand: ParsableCommand {
               replayhost list --sort size
             """)
 
-    @Option(name: .long, help: "Sort by date added, title, size, last capture, number of pages, or trust (the worst first).")
+    @Option(
+        name: .long, help: "Sort by date added, title, size, last capture, number of pages, or trust (the worst first)."
+    )
     var sort = Order.added
 
     @Option(
