@@ -147,6 +147,14 @@ struct ShareSenderTests {
         #expect(try await queue.all().map(\.status) == [.pending])
     }
 
+    @Test func aClockThatWasSetBackDoesNotDelayShares() async throws {
+        try await queue.add([try Share("https://example.org/a")])
+        clock.advance(864_000)
+        _ = try await send(FakeServer([FakeServer.error(503)]))
+        clock.advance(-864_000)
+        #expect(try await send(FakeServer([FakeServer.accepted])) == .empty)
+    }
+
     /// Its process ended after the request: the same `Idempotency-Key` is sent again.
     @Test func aShareThatWasBeingSentIsPendingAgain() async throws {
         let share = try Share("https://example.org/a")
@@ -155,6 +163,19 @@ struct ShareSenderTests {
         let server = FakeServer([FakeServer.accepted])
         #expect(try await send(server) == .empty)
         #expect(await server.posts.map { $0.fields["Idempotency-Key"] } == [share.id.uuidString.lowercased()])
+    }
+
+    @Test func requestsNameTheDownloadAndHaveTheKey() async throws {
+        let server = FakeServer([FakeServer.answer(200, "{}"), FakeServer.answer(200, "{}"), FakeServer.error(404)])
+        let profile = ServerProfile(name: "test", lan: "127.0.0.1:1", scheme: .http)
+        let client = ShareClient(profile: profile, key: "k", transport: server)
+        try await client.cancel("1-a/../b")
+        try await client.retry("1-a")
+        let error = await #expect(throws: ShareError.self) { try await client.retry("unknown") }
+        #expect(error?.code == .notFound)
+        let posts = await server.posts
+        #expect(posts.map(\.path).prefix(2) == ["/download/1-a%2F%2E%2E%2Fb/cancel", "/download/1-a/retry"])
+        #expect(posts.allSatisfy { $0.fields["Authorization"] == "Bearer k" })
     }
 
     @Test func withoutAServerSharesAreKept() async throws {

@@ -114,6 +114,17 @@ struct TidyTests {
         }
     }
 
+    /// Apps depend on it, and get nothing else.
+    @Test func shareKitNeedsOnlyTheSystem() {
+        let allowed: Set<String> = ["CaptureAPI", "Foundation", "Dispatch", "Security"]
+        for file in Self.sources where file.path.hasPrefix("ShareKit/") {
+            for line in file.code {
+                guard let module = Self.importedModule(line.text) else { continue }
+                #expect(allowed.contains(module), "\(file.path):\(line.number): \(module)")
+            }
+        }
+    }
+
     /// `replayhost` never reaches the network, and its first build takes no longer: its dependencies name no capture target.
     @Test func replayhostDependsOnNothingOfTheCaptureServer() throws {
         let package = try String(contentsOf: Self.checkout.appending(path: "Package.swift"), encoding: .utf8)

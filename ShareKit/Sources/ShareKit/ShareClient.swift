@@ -78,15 +78,17 @@ public struct ShareClient: Sendable {
         var message: String
     }
 
+    static let retryAfterSecondsMax = 86_400.0
+
     /// Returns the seconds of a `Retry-After` field, which are at most a day; 60 if it says nothing. RFC 9110 §10.2.3.
     static func seconds(retryAfter field: String?, now: Date) -> Int {
         guard let field else { return 60 }
-        if let seconds = Int(field), seconds >= 0 { return min(seconds, 86_400) }
+        if let seconds = Int(field), seconds >= 0 { return min(seconds, Int(retryAfterSecondsMax)) }
         let format = DateFormatter()
         (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
         format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         guard let seconds = format.date(from: field)?.timeIntervalSince(now) else { return 60 }
-        return Int(min(max(seconds.rounded(.up), 0), 86_400))
+        return Int(min(max(seconds.rounded(.up), 0), retryAfterSecondsMax))
     }
 
     /// Whether the server responds.
@@ -142,7 +144,7 @@ public struct ShareClient: Sendable {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["-"])) ?? ""
     }
 
     private func request(

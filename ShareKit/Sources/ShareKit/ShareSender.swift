@@ -94,7 +94,9 @@ public struct ShareSender: Sendable {
     private func due(_ pending: [Share], _ isReachable: Bool) -> Share? {
         let time = now()
         for share in pending {
-            if share.notBefore.map({ $0 <= time }) ?? true { return share }
+            let seconds = share.notBefore?.timeIntervalSince(time) ?? 0
+            // No wait is longer than a day: the clock was set back.
+            if seconds <= 0 || seconds > ShareClient.retryAfterSecondsMax { return share }
             if isReachable, share.reason?.blocks == true { return share }
             // The server is there, but has a problem with this one.
             guard share.reason == .failed else { return nil }
