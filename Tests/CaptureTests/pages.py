@@ -8,6 +8,7 @@ import subprocess
 import zlib
 from ctypes import CDLL, byref, c_int, c_size_t, create_string_buffer
 
+import media_content
 import website
 from support.needs import BUBBLEWRAP, CHROMIUM
 
@@ -185,8 +186,15 @@ class _Page(website._Answer):
         self.close_connection = True
 
     def answer_fake(self):
-        """The page of something that the fake yt-dlp downloads."""
-        self.send(website.PAGE, "text/html; charset=utf-8", int(self.query.get("status", 200)))
+        """The page of something that the fake yt-dlp downloads. With `plays`, it plays that itself."""
+        page = website.PAGE
+        if "plays" in self.query:
+            source = f"{self.parts.path.replace('/fake/', '/played/')}?{self.parts.query}"
+            page = html(f'<h1>The harbour film</h1><video src="{source}"></video>')
+        self.send(page, "text/html; charset=utf-8", int(self.query.get("status", 200)))
+
+    def answer_played(self):
+        self.send(media_content.of(self.server.site(self.path.replace("/played/", "/fake/"))), "video/mp4")
 
     def answer_made(self):
         """A page that the test wrote."""

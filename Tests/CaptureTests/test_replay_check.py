@@ -1,8 +1,13 @@
 """Archives are seen to replay: what their rows say, and media with their pages."""
 
+import subprocess
+
+import media_content
 import pytest
 import website
+from capture_host import SECONDS
 from page_hosts import expect_valid, make_host, save
+from support.places import BINARY
 
 pytestmark = pytest.mark.needs("Chromium")
 
@@ -66,6 +71,23 @@ def test_medium_that_does_not_play(host, site):
     """The film is none."""
     row = host.wait_for(host.add(site.fake("ok", title="Film"), options={"mode": "media"}), "completed")
     assert row["replay_check"] == "Differs: the media file doesn't play"
+
+
+def test_film_that_its_page_plays_is_stored_once(quick, site):
+    """What the page got is a revisit of the film. It replays with the film's bytes."""
+    url = site.fake("ok", plays=1)
+    film, played = media_content.of(url), url.replace("/fake/", "/played/")
+    saved = save(quick, url)
+    (original,) = [record for record in saved.records if film in record.body]
+    assert (original.rec_type, original.uri) == ("resource", f"https://replayhost.invalid/{saved.row['download_id']}/media.mp4")
+    revisit, first = saved.of(played, "revisit").rec_headers, original.rec_headers
+    for name, of in [("Refers-To", "Record-ID"), ("Refers-To-Target-URI", "Target-URI"), ("Refers-To-Date", "Date"),
+            ("Payload-Digest", "Payload-Digest")]:
+        assert revisit.get_header(f"WARC-{name}") == first.get_header(f"WARC-{of}") is not None, name
+    replayed = subprocess.run(
+        [BINARY, "get", played, saved.row["archive"], "--store", quick.store], capture_output=True, timeout=SECONDS)
+    assert replayed.stdout == film, replayed.stderr
+    expect_valid(quick, saved)
 
 
 def test_medium_with_its_page(quick, site):

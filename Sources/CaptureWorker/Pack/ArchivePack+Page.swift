@@ -14,8 +14,12 @@ extension ArchivePack {
         try finish(writer, mainPage: page.url, at: page.time, incomplete: incomplete)
     }
 
-    func write(_ page: RecordedPage, to warc: WARCWriter) throws {
+    /// - Parameter files: Files that the archive has anyway, each with its record: what the page got of them is a revisit.
+    func write(
+        _ page: RecordedPage, to warc: WARCWriter, besides files: [(path: String, record: WARCWriter.Record)] = []
+    ) throws {
         var records = PageRecords(pack: self, warc: warc, pageID: WACZWriter.pageID(url: page.url, time: page.time))
+        for file in files { try records.note(file.path, file.record) }
         for exchange in page.exchanges { try records.write(exchange) }
         try records.write(page)
     }
@@ -54,6 +58,16 @@ private struct PageRecords {
         (self.pack, self.warc, self.pageID) = (pack, warc, pageID)
     }
 
+    /// Notes a file that is the payload of a record.
+    mutating func note(_ path: String, _ record: WARCWriter.Record) throws {
+        guard let id = record.id, let url = record.targetURI else { return }
+        payloads[try Self.digest(path)] = Payload(id: id, url: url, date: record.date)
+    }
+
+    private static func digest(_ path: String) throws -> String {
+        try FileHash.of(Descriptor(path: path, flags: O_RDONLY)) { _ in }.sha256
+    }
+
     /// Writes a response, or a revisit record if its payload is in the file already, and the request.
     mutating func write(_ exchange: RecordedExchange) throws {
         pack.session.report(WorkerMessage())
@@ -63,9 +77,9 @@ private struct PageRecords {
             withCookies: isPublic, decodedSize: exchange.isDecoded && exchange.body != nil ? size : nil)
         var record = pack.record("response", exchange.url, "application/http; msgtype=response")
         record.date = exchange.time
-        record.id = "<urn:uuid:\(UUID().uuidString.lowercased())>"
+        record.id = ArchivePack.newID()
         record.fields = fields(of: exchange)
-        let digest = try exchange.body.map { try FileHash.of(Descriptor(path: $0, flags: O_RDONLY)) { _ in }.sha256 }
+        let digest = try exchange.body.map(Self.digest)
         if let digest, let first = payloads[digest] {
             record.type = "revisit"
             record.fields += [
@@ -86,7 +100,7 @@ private struct PageRecords {
         }
         var request = pack.record("request", exchange.url, "application/http; msgtype=request")
         request.date = exchange.time
-        request.id = "<urn:uuid:\(UUID().uuidString.lowercased())>"
+        request.id = ArchivePack.newID()
         request.fields = [.init(name: "WARC-Concurrent-To", value: record.id ?? "")]
         let sent = isPublic ? exchange.request : ArchivePack.withoutSecrets(exchange.request)
         try warc.write(

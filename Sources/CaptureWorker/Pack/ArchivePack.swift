@@ -29,6 +29,8 @@ package struct ArchivePack {
     func pack(_ files: MediaAttempt.Files, _ recorded: RecordedPage? = nil, incomplete: String? = nil) throws {
         let page = ViewerPage(files: files, url: order.url, time: time)
         let writer = try WACZWriter(path: path, modified: time)
+        var media = record("resource", base + page.mediaName, page.mediaType)
+        media.id = Self.newID()
         try addRecords(to: writer) { warc in
             try write(page.html, "text/html; charset=utf-8", as: "", to: warc)
             for track in page.tracks {
@@ -40,10 +42,9 @@ package struct ArchivePack {
             }
             try write(files.info.json, "application/json", as: "info.json", to: warc)
             try writeOrigin("yt-dlp", files.info.extractor, to: warc)
-            if let recorded { try write(recorded, to: warc) }
+            if let recorded { try write(recorded, to: warc, besides: [(files.media, media)]) }
         }
         let source = try FileByteSource(path: files.media)
-        let media = record("resource", base + page.mediaName, page.mediaType)
         try writer.addWARC(
             WARCWriter.file(of: media, block: source, name: Self.media) { session.report(WorkerMessage()) },
             name: Self.media, detectsPages: false
@@ -63,10 +64,16 @@ package struct ArchivePack {
         let writer = try WACZWriter(path: path, modified: time)
         try addRecords(to: writer) { warc in
             try write(page.html, "text/html; charset=utf-8", as: "", to: warc)
-            for photo in page.photos { try write(file: photo.path, photo.type, as: photo.name, to: warc) }
+            var photos: [(path: String, record: WARCWriter.Record)] = []
+            for photo in page.photos {
+                var resource = record("resource", base + photo.name, photo.type)
+                resource.id = Self.newID()
+                try warc.write(resource, block: FileByteSource(path: photo.path))
+                photos.append((photo.path, resource))
+            }
             if let first = page.photos.first { try writePicture(first.path, first.type, to: warc) }
             try writeOrigin("gallery-dl", files.extractor, to: warc)
-            if let recorded { try write(recorded, to: warc) }
+            if let recorded { try write(recorded, to: warc, besides: photos) }
         }
         try writer.addPage(url: base, time: time, title: title, text: page.text)
         if let recorded { try add(recorded, to: writer) }
@@ -172,6 +179,8 @@ package struct ArchivePack {
     private func write(file: String, _ type: String, as name: String, to warc: WARCWriter) throws {
         try warc.write(record("resource", base + name, type), block: FileByteSource(path: file))
     }
+
+    static func newID() -> String { "<urn:uuid:\(UUID().uuidString.lowercased())>" }
 
     func record(_ type: String, _ url: String?, _ contentType: String) -> WARCWriter.Record {
         WARCWriter.Record(type: type, targetURI: url, date: time, contentType: contentType)
