@@ -109,6 +109,24 @@ def expect_saved_from(page, library, title, text):
     expect(fact.locator("dd")).to_have_text(text)
 
 
+def test_library_shows_together_what_was_saved_from_one_url(capture, library, site, page):
+    """A ferry twice, and a crane."""
+    ferry, crane = (site.fake("ok", title=title) for title in ("The ferry", "The crane"))
+    for url in (ferry, crane, ferry):
+        capture.wait_for(capture.add(url), "completed")
+    page.goto(library.home)
+    items = page.get_by_role("article")
+    expect(items.filter(has_text="The crane")).to_be_visible()
+    expect(items.filter(has_text="The crane").get_by_text("Saved")).to_have_count(0)
+    items.filter(has_text="The ferry").first.get_by_role("link", name="Saved 2 times").click()
+    expect(items).to_have_count(2)
+    expect(items.filter(has_text="The ferry")).to_have_count(2)
+    page.reload()
+    expect(items).to_have_count(2)
+    page.get_by_role("link", name=f"Remove filter: Saved from {ferry}").click()
+    expect(items.filter(has_text="The crane")).to_be_visible()
+
+
 @pytest.mark.own_chromium
 def test_pasted_urls_are_saved_and_replayed(capture, library, site, gate, page):
     """Two URLs in prose, for Anna: a film, which takes a while, and a PDF. Both open in the library."""

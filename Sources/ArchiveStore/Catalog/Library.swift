@@ -87,6 +87,8 @@ struct LibraryRows {
     private let rows: [Row]
     private let sites: [String: [String]]
     private let collections: [ArchiveID: [ArchiveID]]
+    /// The number of archives that were saved from a URL.
+    private let savedTimes: [String: Int]
 
     private struct Row: Decodable, FetchableRecord {
         let archive: Archive
@@ -108,6 +110,11 @@ struct LibraryRows {
     private struct SiteRow: Decodable, FetchableRecord {
         let archiveKey: String
         let host: String
+    }
+
+    private struct SavedRow: Decodable, FetchableRecord {
+        let url: String
+        let times: Int
     }
 
     private struct MemberRow: Decodable, FetchableRecord {
@@ -139,6 +146,17 @@ struct LibraryRows {
                 WHERE archiveID IN (SELECT id FROM archive WHERE key \(listed)) ORDER BY collectionID
                 """, arguments: [list])
         collections = Dictionary(grouping: members, by: \.archiveID).mapValues { $0.map(\.collectionID) }
+        let urls = Set(rows.compactMap { $0.archive.saved?.url })
+        let saved =
+            urls.isEmpty
+            ? []
+            : try SavedRow.fetchAll(
+                database,
+                sql: """
+                    SELECT \(LibraryCondition.savedURL) AS url, count(*) AS times FROM archive
+                    WHERE saved IS NOT NULL AND url IN (SELECT value FROM json_each(?)) GROUP BY url
+                    """, arguments: [try JSONText.text(urls.sorted())])
+        savedTimes = Dictionary(saved.map { ($0.url, $0.times) }) { $1 }
     }
 
     /// Looks at the archives' files.
@@ -149,7 +167,8 @@ struct LibraryRows {
             return LibraryItem(
                 archive: observed.archive, availability: observed.availability, sites: sites,
                 siteCount: row.siteCount ?? sites.count, collections: collections[row.archive.id] ?? [],
-                hasThumbnail: row.thumbnail?.isEmpty == false)
+                hasThumbnail: row.thumbnail?.isEmpty == false,
+                savedTimes: row.archive.saved.flatMap { savedTimes[$0.url] })
         }
     }
 }

@@ -38,6 +38,8 @@ package struct LibraryFilter: Sendable, Hashable {
     package var site: String?
     /// A year in which the archive has captures. Until these were counted: that of its first or its last capture.
     package var year: Int?
+    /// The URL that the archive must have been saved from.
+    package var saved: String?
     /// States of which the archive must have one; empty for any archive.
     package var states: Set<State> = []
 

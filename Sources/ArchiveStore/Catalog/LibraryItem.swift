@@ -10,6 +10,8 @@ package struct LibraryItem: Sendable, Hashable {
     package let collections: [ArchiveID]
     /// Whether the archive has a picture of its own.
     package let hasThumbnail: Bool
+    /// The number of archives, with this one, that were saved from its URL; `nil` unless the capture server made it.
+    package let savedTimes: Int?
 
     /// The maximum number of sites that are listed.
     static let sitesMax = 3
@@ -17,7 +19,7 @@ package struct LibraryItem: Sendable, Hashable {
 
 extension LibraryItem: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case sites, siteCount, collections, thumbnail
+        case sites, siteCount, collections, thumbnail, savedFrom, savedTimes
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -26,6 +28,8 @@ extension LibraryItem: Encodable {
         try container.encode(sites, forKey: .sites)
         try container.encode(siteCount, forKey: .siteCount)
         try container.encode(collections.map(\.text), forKey: .collections)
+        try container.encodeIfPresent(archive.saved?.url, forKey: .savedFrom)
+        try container.encodeIfPresent(savedTimes, forKey: .savedTimes)
         if hasThumbnail { try container.encode(archive.thumbnailPath, forKey: .thumbnail) }
     }
 }

@@ -20,6 +20,7 @@ struct LibraryCondition {
         if let year = filter.year {
             add("EXISTS (SELECT 1 FROM json_each(\(Self.years)) WHERE value = ?)", [year])
         }
+        if let saved = filter.saved { add("\(Self.savedURL) = ?", [saved]) }
         guard !filter.states.isEmpty else { return }
         let results = filter.states.subtracting([.issues]).map { "'\($0.name)'" }.joined(separator: ", ")
         let conditions =
@@ -27,6 +28,8 @@ struct LibraryCondition {
         add(conditions.joined(separator: " OR "), [unavailable])
     }
 
+    /// The URL that the archive was saved from.
+    static let savedURL = "json_extract(saved, '$.url')"
     /// Whether there are errors or warnings.
     static let hasIssues = "json_extract(findings, '$.error') + json_extract(findings, '$.warning') > 0"
     /// A JSON array of the years with captures. Until these were counted: the years of the first and the last one.

@@ -27,7 +27,9 @@ struct LibraryParameters: Sendable {
         .badParameter("the parameter \(name) \(problem), not \"\(value.prefix(40))\"")
     }
 
-    private static let names: [Substring] = ["offset", "limit", "q", "sort", "tag", "site", "year", "state", "format"]
+    private static let names: [Substring] = [
+        "offset", "limit", "q", "sort", "tag", "site", "year", "saved", "state", "format",
+    ]
 }
 
 extension LibraryFilter {
@@ -45,6 +47,7 @@ extension LibraryFilter {
             }
             self.year = year
         }
+        if let text = query["saved"], !text.isEmpty { saved = String(text) }
         for name in query["state"]?.split(separator: ",") ?? [] {
             guard let state = State(name: name) else {
                 let known = State.allCases.map(\.name).joined(separator: ", ")

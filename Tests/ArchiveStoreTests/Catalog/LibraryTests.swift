@@ -51,6 +51,22 @@ struct LibraryTests {
         #expect(try ids(test, "added") { $0.query = query } == expected.split(separator: " ").map(String.init))
     }
 
+    @Test func archivesOfOneURLAreCountedAndFound() throws {
+        let test = try TestStore()
+        for (id, url) in [
+            ("a", "https://quay.example/"), ("b", "https://quay.example/x"), ("c", "https://quay.example/"),
+        ] {
+            try add(test, id) { $0.entry.saved = SavedURL(url: url, user: "ana") }
+        }
+        try add(test, "d")
+        #expect(try ids(test) { $0.saved = "https://quay.example/" } == ["a", "c"])
+        #expect(try ids(test) { $0.saved = "https://quay.example" } == [])
+        // Also of those in another part of the list
+        let order = try #require(LibraryOrder("title"))
+        let part = try test.store.library.archives(LibraryFilter(), sortedBy: order, offset: 2, limit: 2)
+        #expect(part.archives.map(\.savedTimes) == [2, nil])
+    }
+
     /// The list that the library opens with isn't sorted: an index has its order, and only the part is read.
     @Test func firstPartIsReadInTheOrderOfAnIndex() throws {
         let test = try TestStore()

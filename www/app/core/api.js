@@ -26,7 +26,7 @@ export * from "./library-api.js";
  *   mainPage?: {url: string, timestamp?: string}, thumbnail?: string, picturedPage?: string, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: Code, verificationSummary?: Summary,
  *   verificationReport?: Report, showsUncovered?: boolean,
- *   sources?: {title?: string, path?: string, sha256?: string, archive?: string}[],
+ *   sources?: {title?: string, path?: string, sha256?: string, archive?: string}[], savedFrom?: string, savedTimes?: number,
  *   saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`: the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
  * @typedef {{checked: number, failed: number, without: number}} Tally
  * @typedef {"signed"|"signed-anonymously"|"hashes-agree"|"partly"|"uncovered"|"signer-not-proven"|"records-differ"|"suspicious"|"unreplayable"

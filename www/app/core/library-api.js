@@ -19,8 +19,8 @@ export async function filteredArchives(filter, { offset, limit, signal }) {
  */
 export const facets = (filter = { tag: [] }, signal) => read(`/api/facets?${libraryQuery(filter)}`, { signal });
 
-export const libraryQuery = ({ q, tag, site, year, state, sort }) =>
-    encoded([["q", q?.trim()], ...tag.map((one) => ["tag", one]), ["site", site], ["year", year], ["state", state], ["sort", sort || "-added"]]);
+export const libraryQuery = ({ q, tag, site, year, saved, state, sort }) =>
+    encoded([["q", q?.trim()], ...tag.map((one) => ["tag", one]), ["site", site], ["year", year], ["saved", saved], ["state", state], ["sort", sort || "-added"]]);
 
 /** @returns {Promise<import("./api.js").Collection[]>} members as IDs */
 export const collections = async () => (await read("/api/collections")).collections.map(ofKind("collection"));

@@ -2,7 +2,7 @@
  * The URLs of the app, all with the path `/`. What is shown is in the fragment, so that no search or visited URL reaches a log.
  *
  *     /                                              the library
- *     /#q=WORDS&tag=TAG&site=HOST&year=2024&state=issues,damaged&sort=title&as=list
+ *     /#q=WORDS&tag=TAG&site=HOST&year=2024&saved=URL&state=issues,damaged&sort=title&as=list
  *                                                    the library, filtered and sorted, as cards or as a list
  *     /#search=WORDS&in=ID&site=HOST&type=pdf        search results; also collection, lang, after and before
  *     /#activity, /#settings
@@ -21,7 +21,7 @@
 /**
  * @typedef {{kind: "archive"|"collection", id: string}} Target an archive or a collection, which replays on its own origin
  * @typedef {{q?: string, tag?: string[], site?: string, year?: string, state?: string, sort?: string,
- *   as?: string}} LibraryFilter
+ *   saved?: string, as?: string}} LibraryFilter `saved`: a URL that archives were saved from
  * @typedef {{kind: "library", filter: LibraryFilter}} LibraryRoute
  * @typedef {{words: string, in?: string, collection?: string, site?: string, type?: string, lang?: string,
  *   after?: string, before?: string}} Search values with commas are lists of alternatives

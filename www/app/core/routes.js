@@ -3,7 +3,7 @@
 const hint = "use a path such as /archives/NAME.wacz";
 /** The filters of a search, in the order in which they're shown. */
 export const searchFilters = ["in", "collection", "site", "type", "lang", "after", "before"];
-const libraryFilters = ["q", "site", "year", "state", "sort", "as"];
+const libraryFilters = ["q", "site", "year", "saved", "state", "sort", "as"];
 /** The views of an archive or collection, and what each is filtered by. A report can be that of a page. */
 const tabFilters = {
     overview: [],

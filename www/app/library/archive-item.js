@@ -8,7 +8,7 @@ import { make, plain } from "../core/dom.js";
 import { day, moment, size } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { isBeingRemoved } from "../core/removing.js";
-import { mainURL, tabURL } from "../core/routes.js";
+import { libraryURL, mainURL, tabURL } from "../core/routes.js";
 import { siteName } from "../core/site-name.js";
 
 /**
@@ -30,7 +30,8 @@ export function archiveItem(archive, choices, as) {
         siteLine(archive),
         fileLine(archive, choices),
         facts(archive, as),
-        marks(archive, as));
+        marks(archive, as),
+        savedLine(archive));
     return make("article", { class: `${as === "cards" ? "card" : "row"}${isBeingRemoved(archive) ? " leaving" : ""}` }, about,
         choices.isSelecting && checkbox(archive, title, choices), archiveMark(archive, "picture"), make("div", { class: "actions" }, open, more));
 }
@@ -46,6 +47,12 @@ function siteLine({ sites: [site] = [], siteCount = 1 }) {
     return make("p", { class: "subtitle" },
         site && make("span", { class: "site", dir: "ltr", text: siteName(site) }), " ",
         siteCount > 1 && make("span", { class: "quiet", text: message("library.more-sites", { n: siteCount - 1 }) }));
+}
+
+/** Leads to all archives that were saved from the same URL. */
+function savedLine({ savedFrom: saved, savedTimes = 1 }) {
+    if (savedTimes < 2) return null;
+    return make("p", { class: "facts" }, make("a", { href: libraryURL({ saved }), text: message("library.saved-times", { n: savedTimes }) }));
 }
 
 /** What tells it from others of the same title. */

@@ -4,6 +4,7 @@ import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { libraryURL } from "../core/routes.js";
 import { siteName } from "../core/site-name.js";
+import { plainURL } from "../core/text.js";
 
 /** The states of archives that the library can be narrowed to: two, and what verifications found, the worst first. */
 export const states = ["issues", "unavailable", "damaged", "invalid-signature", "unreplayable", "suspicious", "records-differ", "signer-not-proven",
@@ -30,6 +31,7 @@ export function filterChips(filter) {
         ...filter.tag.map((tag) => [plain(tag, 60), { tag: filter.tag.filter((other) => other !== tag) }]),
         filter.site && [siteName(filter.site), { site: "" }],
         filter.year && [plain(filter.year, 10), { year: "" }],
+        filter.saved && [message("library.saved-from", { url: plainURL(filter.saved, 60) }), { saved: "" }],
     ].filter(Boolean);
     const links = chips.map(([text, change]) => make("li", {},
         make("a", { class: "tag", href: libraryURL({ ...filter, ...change }), "aria-label": message("library.remove-filter", { text }) },
@@ -40,4 +42,4 @@ export function filterChips(filter) {
 }
 
 /** @returns {boolean} whether the filter leaves anything out */
-export const isFiltered = ({ q, tag, site, year, state }) => Boolean(q?.trim() || tag.length > 0 || site || year || state);
+export const isFiltered = ({ q, tag, site, year, saved, state }) => Boolean(q?.trim() || tag.length > 0 || site || year || saved || state);

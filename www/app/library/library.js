@@ -218,7 +218,7 @@ export function showLibrary(root, firstRoute) {
         head.hidden = isEmpty;
         for (const part of [tools, body.firstChild]) part.hidden = isEmpty;
         narrow.hidden = groups.children.length === 0;
-        collections.replaceChildren(...(filter.site || filter.year || filter.state ? [] : collectionStrip(all, filter)));
+        collections.replaceChildren(...(filter.site || filter.year || filter.saved || filter.state ? [] : collectionStrip(all, filter)));
         if (isEmpty) {
             showNothing(({ emptyState }) => emptyState(pick()));
             none.hidden = false;

@@ -28,6 +28,8 @@ addMessages({
     "library.open-main": "Open",
     "library.open-title": "Open {title}",
     "library.other-actions": "More actions",
+    "library.saved-from": "Saved from {url}",
+    "library.saved-times": "Saved {n} times",
     "library.select": "Select",
     "library.select-title": "Select {title}",
     "library.show-all": "Show all {n} archives on one page",
