@@ -28,29 +28,27 @@ struct FairnessTests {
         #expect(added == 100)
     }
 
-    /// 100 of a list start in each hour.
+    /// Those of a list that are too many start in the next hours, for a day.
     @Test func listsBeyondTheLimitWait() async throws {
+        let test = try TestQueue(downloadsPerHour: 4)
         var waits: [Int] = []
-        for number in 0..<250 {
-            let request = try test.request("https://example.org/\(number)")
+        while waits.count < 1000 {
+            let request = try test.request("https://example.org/\(waits.count)")
             guard
-                case .added(let row, _) = try await queue.accept(
+                case .added(let row, _) = try await test.queue.accept(
                     request, key: nil, keepsForLater: true, now: test.now)
             else { break }
             let start = row.notBefore.flatMap(QueueTime.date) ?? test.now
             waits.append(Int(start.timeIntervalSince(test.now).rounded()))
         }
-        #expect(waits == [0, 3600].flatMap { [Int](repeating: $0, count: 100) } + [Int](repeating: 7200, count: 50))
-        // What waits doesn't count for others until it starts.
-        let later = test.now.addingTimeInterval(3601)
+        #expect(waits == (0...24).flatMap { [Int](repeating: $0 * 3600, count: 4) })
         var started = 0
-        while started < 250, try await queue.claim(now: later, missing: { _ in nil }) != nil { started += 1 }
-        #expect(started == 200)
+        while started < 1000, try await test.claim(after: 3601) != nil { started += 1 }
+        #expect(started == 8)
+        // They count from then on.
         let another = try test.request("https://example.org/another")
-        guard case .tooMany = try await queue.accept(another, key: nil, now: later) else {
-            Issue.record("what had waited didn't count")
-            return
-        }
+        let answer = try await test.queue.accept(another, key: nil, now: test.now.addingTimeInterval(3601))
+        #expect(answer == .tooMany(retryAfterSeconds: 3600))
     }
 
     @Test func retriesCountLikeDownloads() async throws {

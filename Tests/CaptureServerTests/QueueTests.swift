@@ -14,10 +14,12 @@ struct TestQueue {
     let queue: DownloadQueue
     let now: Date
 
-    init(retryDelays: [Duration] = QueueRules().retryDelays) throws {
+    init(
+        retryDelays: [Duration] = QueueRules().retryDelays, downloadsPerHour: Int = QueueRules().downloadsPerHour
+    ) throws {
         folder = try TemporaryFolder()
         var changed = QueueRules()
-        changed.retryDelays = retryDelays
+        (changed.retryDelays, changed.downloadsPerHour) = (retryDelays, downloadsPerHour)
         let rules = changed
         queue = DownloadQueue(
             database: try CaptureDatabase(layout: StoreLayout(root: folder.path("store"))), rules: rules)
