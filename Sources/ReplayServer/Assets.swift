@@ -72,6 +72,22 @@ package final class Assets: Sendable {
         return asset
     }
 
+    /// Returns the text of a file with each line `{{PATH.js}}` replaced by the file at that path; `nil` if there is none.
+    ///
+    /// - Throws: `ErrorResponse.assetsMissing` if one of those is missing.
+    func joined(_ path: String) throws -> String? {
+        guard let whole = try asset(path) else { return nil }
+        return try String(decoding: whole.bytes, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false
+        ).map { line in
+            let name = line.drop { $0 == " " }
+            guard name.hasPrefix("{{"), name.hasSuffix(".js}}") else { return String(line) }
+            guard let part = try asset(String(name.dropFirst(2).dropLast(2))) else { throw ErrorResponse.assetsMissing }
+            return String(decoding: part.bytes, as: UTF8.self)
+        }
+        .joined(separator: "\n")
+    }
+
     /// Returns the installed engine; `nil` if its script is missing.
     package func engine() throws -> EngineDescription? {
         guard let script = try asset("vendor/sw.js") else { return nil }

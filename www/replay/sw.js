@@ -429,6 +429,7 @@
             if (!getReplayResponse || Object.hasOwn(collection, "getReplayResponse")) return collection;
             collection.getReplayResponse = async function (request, event) {
                 const archived = await getReplayResponse.call(this, request, event);
+                noteAnswer(event, request, archived, this.store?.archivePrefix !== undefined);
                 // Redirects are responses already.
                 if (archived && !(archived instanceof Response)) nameEncoding(archived, request);
                 return archived;
@@ -436,6 +437,8 @@
             return collection;
         };
     };
+
+    {{replay/requests.js}}
 
     /**
      * Whether a request bypasses the engine. Archived pages are shown only in the viewer's frame, since a tab could navigate
@@ -476,7 +479,7 @@
             } else if (url.pathname === pageScript.path && request.destination === "script") {
                 event.respondWith(new Response(pageScript.text, { headers: { "content-type": "text/javascript; charset=utf-8" } }));
             } else if (!isForServer(request, url) && isWantedHere(request)) {
-                event.respondWith(resolve(event, url));
+                event.respondWith(reported(event, resolve(event, url)));
             }
         });
         self.addEventListener("message", ({ data, source }) => data?.msg_type === "ping" && source.postMessage(data));

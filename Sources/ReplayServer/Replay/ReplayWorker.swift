@@ -32,7 +32,7 @@ struct ReplayWorker {
 
     /// Creates the worker; `nil` if the engine is missing.
     init?(_ assets: Assets, hosts: HostPolicy) throws {
-        guard let template = try assets.asset("replay/sw.js"), let engine = try assets.asset(Self.engine) else {
+        guard let template = try assets.joined("replay/sw.js"), let engine = try assets.asset(Self.engine) else {
             return nil
         }
         let pageScript = PageScript(
@@ -48,13 +48,12 @@ struct ReplayWorker {
                 viewers: hosts.controlOrigins.map { "\($0)/" }, pageScript: pageScript)
         }
         var hash = SHA256()
-        for part in [template.sha256, engine.sha256] { hash.update(data: Data(part.utf8)) }
+        for part in [template, engine.sha256] { hash.update(data: Data(part.utf8)) }
         hash.update(data: try JSONText.encoded(settings("")))
         let own = try settings(String(hash.finalize().hexadecimal.prefix(16)))
         address = own.address
-        let text = String(decoding: template.bytes, as: UTF8.self)
-            .replacingOccurrences(
-                of: "{{worker}}", with: String(decoding: try JSONText.encoded(own), as: UTF8.self))
-        script = Asset(bytes: Array(text.utf8), type: template.type)
+        let text = template.replacingOccurrences(
+            of: "{{worker}}", with: String(decoding: try JSONText.encoded(own), as: UTF8.self))
+        script = Asset(bytes: Array(text.utf8), type: "text/javascript; charset=utf-8")
     }
 }

@@ -93,11 +93,8 @@ extension Site {
     /// An inline script needs only one hash in the policy, and can't be intercepted by a service worker of an earlier
     /// version.
     func bootTemplate() throws -> String {
-        try text(of: "replay/boot.html").split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            guard line.hasPrefix("{{"), line.hasSuffix(".js}}") else { return String(line) }
-            return try text(of: String(line.dropFirst(2).dropLast(2)))
-        }
-        .joined(separator: "\n")
+        guard let template = try assets.joined("replay/boot.html") else { throw ErrorResponse.assetsMissing }
+        return template
     }
 
     /// Returns a mark that changes with the files that set up the engine at a replay origin, and with the worker there.

@@ -24,6 +24,9 @@ struct ArchiveRoutes: Sendable {
             .get(":id/captures/histogram") { request, context in
                 try await site.captureCounts(request, context) { try .archive(find($0)) }
             }
+            .get(":id/parts") { request, context in
+                try await site.parts(request, context) { try .archive(find($0)) }
+            }
             .get(":id/thumbnail") { request, context in
                 let name = try context.name()
                 return try await site.thumbnail(of: site.blocking { try find(name) }, request)

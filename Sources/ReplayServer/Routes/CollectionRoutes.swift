@@ -17,6 +17,7 @@ struct CollectionRoutes: Sendable {
             .get(":id/captures/histogram") { request, context in
                 try await site.captureCounts(request, context, of: replayable)
             }
+            .get(":id/parts") { request, context in try await site.parts(request, context, of: replayable) }
             .get(":id/explain") { request, context in
                 try await site.explanation(request, context, of: replayable)
             }

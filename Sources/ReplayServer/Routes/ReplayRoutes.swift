@@ -23,6 +23,9 @@ struct ReplayRoutes: Sendable {
         if request.head.path?.hasPrefix(CaptureAddress.prefix) == true {
             return try await captures.respond(to: request, at: .replay(replayable), context: context)
         }
+        if request.method == .post, request.uri.path == "/requests" {
+            return try await note(request, replayable)
+        }
         guard request.method == .get || request.method == .head else {
             throw ErrorResponse.readOnly
         }
@@ -106,6 +109,21 @@ struct ReplayRoutes: Sendable {
         return Responses.page(
             "<!doctype html><title>Cleared</title>\n", policy: SecurityHeaders.clearedPage(site.hosts),
             fields: [.clearSiteData: "\"storage\"", .crossOriginResourcePolicy: "same-site"])
+    }
+
+    /// The body of a report of the worker.
+    private struct Reports: Decodable, Sendable {
+        let requests: [PageRequests.Report]
+    }
+
+    /// Notes what archived pages requested. Only the worker sends this: it passes on no such request of a page.
+    private func note(_ request: Request, _ replayable: Replayable) async throws -> Response {
+        guard request.headers[.secFetchSite] == "same-origin" else {
+            throw ErrorResponse.forbidden("only the viewer can use this")
+        }
+        let reports: Reports = try await JSONBody.read(request)
+        site.pageRequests.add(reports.requests, in: replayable.replayCollection)
+        return Responses.empty(.noContent)
     }
 
     /// Returns the page with which the viewer keeps a mark in the origin's storage; see `clear-origin.js`.

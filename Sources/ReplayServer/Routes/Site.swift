@@ -20,12 +20,13 @@ struct Site: Sendable {
     let startCommand: String
     let blocking = BlockingWork()
     var exports = StagedExports()
+    var pageRequests = PageRequests()
 
     /// Returns the site for another port.
     func on(_ hosts: HostPolicy) -> Site {
         Site(
             store: store, assets: assets, hosts: hosts, token: token, version: version, startCommand: startCommand,
-            exports: exports)
+            exports: exports, pageRequests: pageRequests)
     }
 
     /// Returns the replay origin of an archive or a collection; `nil` if it needs a port and has none.

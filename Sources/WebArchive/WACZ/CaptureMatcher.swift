@@ -59,6 +59,12 @@ package struct CaptureMatcher: Sendable {
         return SURT.matches(decoded(one), decoded(other))
     }
 
+    /// Returns whether two URLs differ at most in which characters are percent-encoded, and in the fragment.
+    package static func isSpelled(_ one: String, as other: String) -> Bool {
+        func decoded(_ url: String) -> [UInt8] { PercentEncoding.decoded(Array(url.prefix { $0 != "#" }.utf8)) }
+        return decoded(one) == decoded(other)
+    }
+
     /// Returns the spellings of a URL with a method: unchanged, and with the spaces of its body as indexers write them,
     /// with escapes decoded and pluses as spaces.
     private static func spellings(of url: String) -> [String] {
@@ -74,7 +80,7 @@ package struct CaptureMatcher: Sendable {
     }
 
     /// Returns whether an entry is a capture of the URL.
-    func accepts(_ entry: CDXJEntry) -> Bool {
+    package func accepts(_ entry: CDXJEntry) -> Bool {
         if entry.url == url || hasKey(Array(entry.urlKey.utf8)[...]) { return true }
         if HTTPURLParts(entry.urlKey) != nil, hasKey(Array(SURT.key(for: entry.requestURL).utf8)[...]) { return true }
         if ambiguousKeys.contains(entry.urlKey) {
