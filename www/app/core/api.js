@@ -56,6 +56,8 @@ export * from "./library-api.js";
  * @typedef {{url: string, timestamp: string, mime?: string, status?: number, digest?: string, file?: string, offset: number, length: number,
  *   isCompressed?: boolean, record?: [string, string][], http?: [string, string][], sha256?: string, title?: string, problem?: string}} WARCRecord `file`:
  *   its WARC file in the ZIP; `problem`: why the record can't be read
+ * @typedef {Capture & {asked?: string, match?: "other-form"|"similar", content?: Capture}} Part `asked`: the requested URL, if it differs;
+ *   `match`: how; `content`: for a revisit, the capture whose content is shown
  * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number,
@@ -198,6 +200,21 @@ export async function captures(target, url, part = {}) {
     if (isTooLong(url)) return { captures: [], total: 0, position: 0 };
     return read(capturesPath(target, url, part));
 }
+
+/**
+ * @param {import("./route-types.js").Target} target
+ * @param {Capture} page
+ * @returns {string} the path of the captures that make up the page
+ */
+export const partsPath = (target, { url, timestamp }) => `${path(target)}/parts?${encoded([["url", url], ["ts", timestamp]])}`;
+
+/**
+ * @param {import("./route-types.js").Target} target
+ * @param {Capture} page
+ * @returns {Promise<{parts: Part[], missing: string[], isComplete: boolean}>} the captures that make up the page, earliest first, and
+ *   requested URLs without a capture; `isComplete`: whether these are all requests of the page
+ */
+export const parts = (target, page) => read(partsPath(target, page));
 
 /**
  * Returns why a URL can't be shown, and what can be opened instead.

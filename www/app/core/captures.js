@@ -73,6 +73,13 @@ export const captureNote = ({ status, request, recorded }) => [
 ].filter(Boolean).join(" ");
 
 /**
+ * @param {import("./api.js").Part} part
+ * @param {import("./api.js").Capture} page
+ * @returns {boolean} whether the part, or the content that it repeats, comes from another archive of the collection than the page
+ */
+export const isFromElsewhere = ({ archive, content }, page) => [archive, content?.archive].some((each) => each && each !== page.archive);
+
+/**
  * @param {string} url
  * @returns {boolean} whether the URL contains a request method, as index entries of `POST` captures do
  */

@@ -1,11 +1,18 @@
 /** The viewer's toolbar: archive, history buttons, URL and capture time. */
-import { trustMark } from "../components/trust-mark.js";
-import { make, plain } from "../core/dom.js";
+import { openOnDemand } from "../components/on-demand.js";
+import { isSingleKey } from "../components/shortcuts.js";
+import { captureTrust, trustMark } from "../components/trust-mark.js";
+import * as api from "../core/api.js";
+import { isFromElsewhere } from "../core/captures.js";
+import { loadStyles, make, plain, setText } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
 import { tabURL } from "../core/routes.js";
 import { exactURL, plainURL } from "../core/text.js";
 import { createTimeChoice } from "./capture-times.js";
+
+// When the parts of a page are asked for: most are loaded in the first seconds.
+const secondsUntilParts = [1, 3, 10];
 
 /**
  * @param {import("../core/api.js").Archive} archive
@@ -41,9 +48,40 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
         const isCollection = archive.kind === "collection";
         const holder = isCollection ? archive.members.find(({ id }) => id === member) : archive;
         // A new archive is verified soon, which the toolbar doesn't follow.
-        return holder && (holder.verification !== "not-verified" || capture.uncovered)
-            && trustMark(holder, { page: { ...capture, url: request ?? url }, isMember: isCollection && archive.members.length > 1 });
+        const isMember = isCollection && archive.members.length > 1;
+        const mark = holder && (holder.verification !== "not-verified" || capture.uncovered)
+            && trustMark(holder, { page: { ...capture, url: request ?? url }, isMember });
+        if (mark && isMember) followParts(mark, holder, capture);
+        return mark;
     }
+
+    /** Makes the mark say that parts of the page come from other archives, once one has been loaded. */
+    async function followParts(mark, holder, capture) {
+        for (const seconds of secondsUntilParts) {
+            await new Promise((done) => setTimeout(done, seconds * 1000));
+            if (!mark.isConnected) return;
+            const found = await api.parts(archive, capture).catch(() => null);
+            if (!found?.parts.some((part) => isFromElsewhere(part, capture))) continue;
+            setText(mark.querySelector("button span"), message("trust.mixed-mark", { result: captureTrust(holder, capture).text }));
+            return;
+        }
+    }
+
+    function infoButton(capture, { similarTo }) {
+        const button = make("button", { type: "button", class: "tool page-info-button", "aria-label": message("viewer.info"), title: message("viewer.info") },
+            icon("info"));
+        openOnDemand(button, async () => {
+            const [{ pageInfo }] = await Promise.all([import("./page-info.js"), loadStyles("viewer/page-info.css")]);
+            pageInfo(button, archive, capture, similarTo);
+        });
+        return make("span", { class: "trust-place" }, button);
+    }
+
+    function handleKey(event) {
+        if (event.key !== "i" || !isSingleKey(event) || element.offsetParent === null) return;
+        when.querySelector(".page-info-button")?.click();
+    }
+    document.addEventListener("keydown", handleKey);
 
     // The text in the URL field, its URL, and the key of the capture times.
     let shownText = "";
@@ -96,7 +134,7 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
             }
             timesKey = next;
             when.replaceChildren(...(shown ? [make("span", { class: "label", text: message("viewer.captured") }),
-                ...createTimeChoice(shown, near, { onTime, list }), markOf(shown)].filter(Boolean) : []));
+                ...createTimeChoice(shown, near, { onTime, list }), markOf(shown), infoButton(shown, near)].filter(Boolean) : []));
         },
 
         /** @param {string} address a `blob:` URL, or empty */
@@ -107,6 +145,8 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
         },
 
         focus: () => input.focus(),
+
+        close: () => document.removeEventListener("keydown", handleKey),
 
         /** @param {boolean} busy */
         setBusy(busy) {

@@ -133,7 +133,7 @@ export function createViewer(archive, chosenMode, listener) {
         close() {
             attempts.begin();
             document.removeEventListener("visibilitychange", whenVisible);
-            for (const part of [display, fallbacks, pageReports, toolbarKey, icons, requests, marks, agent, frame]) part.close();
+            for (const part of [display, fallbacks, pageReports, toolbar, toolbarKey, icons, requests, marks, agent, frame]) part.close();
             element.remove();
         },
     };

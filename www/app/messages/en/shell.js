@@ -42,6 +42,7 @@ addMessages({
     "trust.mark.suspicious": "May be an attack",
     "trust.mark.uncovered": "Has content that the signature doesn't cover",
     "trust.mark.unreplayable": "Can't show everything",
+    "trust.mixed-mark": "{result} (parts are from other archives)",
     "view.cant-load": "This view can't be loaded",
     "view.try-again": "Try again",
 });

@@ -21,6 +21,7 @@ addMessages({
     "viewer.focus-taken-hint": "What you type in the viewer isn't for archived pages. If you open the page again, use F6 or click to move between it and the viewer.",
     "viewer.forward": "Forward",
     "viewer.go-back": "Go back",
+    "viewer.info": "Page info",
     "viewer.late": "The page didn't load within {n} seconds.",
     "viewer.late-hint": "Your computer may be busy, or the page may be too large for the browser. If it loads later, it appears here.",
     "viewer.later-captures": "{n, plural, one {# later capture} other {# later captures}}",
