@@ -11,31 +11,8 @@ package struct CaptureBody: Sendable {
     /// The length of the encoded body in bytes; `nil` if it is only known after reading.
     package var storedLength: UInt64? { content.bodyLength }
 
-    /// The `Content-Range` of an archived partial response. RFC 9110 §14.4.
-    package var storedRange: StoredRange? { content.head?.fields["Content-Range"].flatMap { StoredRange($0) } }
-
-    /// A valid `Content-Range`.
-    package struct StoredRange: Sendable, Hashable {
-        package let first: UInt64
-        package let last: UInt64
-        /// The complete length in bytes; `nil` for `*`.
-        package let total: UInt64?
-
-        init?(_ field: String) {
-            let words = field.split(whereSeparator: { " -/".contains($0) })
-            guard words.count == 4, words[0].lowercased() == "bytes", let first = UInt64(words[1]),
-                let last = UInt64(words[2]), first <= last, last < .max
-            else { return nil }
-            total = UInt64(words[3])
-            guard total != nil || words[3] == "*", last < total ?? .max else { return nil }
-            (self.first, self.last) = (first, last)
-        }
-
-        /// Whether the range covers the complete body.
-        package var isWhole: Bool { first == 0 && total == last + 1 }
-
-        package var totalText: String { total.map { "\($0)" } ?? "*" }
-    }
+    /// The `Content-Range` of an archived partial response.
+    package var storedRange: ContentRange? { content.contentRange }
 
     /// Opens the body at an offset.
     ///

@@ -40,7 +40,7 @@ extension CaptureAnswer {
         return fields
     }
 
-    private func choose(_ part: inout Part, _ partial: CaptureBody.StoredRange?) async throws {
+    private func choose(_ part: inout Part, _ partial: ContentRange?) async throws {
         let conditions = ConditionalRequest(
             ifNoneMatch: request.headers[.ifNoneMatch], ifRange: request.headers[.ifRange],
             range: request.method == .get ? request.headers[.range] : nil)
@@ -67,10 +67,10 @@ extension CaptureAnswer {
 
     /// Selects a range of an archived partial response, which has only part of the body.
     private func choose(
-        _ part: inout Part, of partial: CaptureBody.StoredRange, _ conditions: ConditionalRequest, _ tag: ETag
+        _ part: inout Part, of partial: ContentRange, _ conditions: ConditionalRequest, _ tag: ETag
     ) async throws {
         guard let (length, _) = try await size(isDecoded: false), length > 0 else {
-            return refuseRange(&part, size: partial.totalText)
+            return refuseRange(&part, size: lengthText(partial))
         }
         // What the record contains, which may be less than its Content-Range.
         let archived = ByteRange(
@@ -81,16 +81,18 @@ extension CaptureAnswer {
         case .ranges(let ranges) where ranges.count == 1:
             // A shorter response is allowed, but not one that starts elsewhere.
             guard archived.first...archived.last ~= ranges[0].first else {
-                return refuseRange(&part, size: partial.totalText)
+                return refuseRange(&part, size: lengthText(partial))
             }
             sent = ByteRange(first: ranges[0].first, last: min(ranges[0].last, archived.last))
-        case .rangeNotSatisfiable: return refuseRange(&part, size: partial.totalText)
+        case .rangeNotSatisfiable: return refuseRange(&part, size: lengthText(partial))
         default: break
         }
         part.status = .partialContent
-        part.fields[.contentRange] = "bytes \(sent.first)-\(sent.last)/\(partial.totalText)"
+        part.fields[.contentRange] = "bytes \(sent.first)-\(sent.last)/\(lengthText(partial))"
         (part.offset, part.length) = (sent.first - archived.first, sent.length)
     }
+
+    private func lengthText(_ range: ContentRange) -> String { range.total.map { "\($0)" } ?? "*" }
 
     private func refuseRange(_ part: inout Part, size: String) {
         part.status = .rangeNotSatisfiable

@@ -63,10 +63,11 @@ public struct CDXJEntry: Sendable, Hashable {
     /// Whether the entry itself says that its record is a capture, which entries of other records never do.
     var saysCapture: Bool { status != nil || isRevisit }
 
-    /// Whether the response can be a whole success, which a later 304 calls unchanged: its status is 200 or 203, or unknown.
+    /// Whether the response can be a whole success, which a later 304 calls unchanged: its status is 200 or 203, or unknown, or
+    /// 206, which may have the whole body.
     package var mayBeSuccess: Bool { Self.mayBeSuccess(status) }
 
-    static func mayBeSuccess(_ status: Int?) -> Bool { [200, 203].contains(status ?? 200) }
+    static func mayBeSuccess(_ status: Int?) -> Bool { [200, 203, 206].contains(status ?? 200) }
 
     /// The byte range of the record in its WARC file; `nil` if the length is unknown or the sum overflows.
     public var range: Range<UInt64>? {

@@ -66,6 +66,14 @@ extension WACZFile {
         _ = try captureTimes(matching: matcher, check)
     }
 
+    /// Charges the allowance with reading a URL's index lines once more, unless their times are known.
+    ///
+    /// - Throws: `tooCostly`.
+    func chargeAnotherPass(matching matcher: CaptureMatcher) throws(WebArchiveError) {
+        guard captureIndex.times(of: matcher.url) == nil else { return }
+        try allowance.charge(parsed: Int(clamping: indexEntries.uncompressedSize), file: name)
+    }
+
     /// Returns the closest capture if the times of the URL's captures are known and one close to the time is usable.
     func closestByTimes(
         _ search: CaptureSearch, at time: CaptureTimestamp?, where condition: (CDXJEntry) -> Bool

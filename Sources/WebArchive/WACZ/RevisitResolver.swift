@@ -60,6 +60,97 @@ package struct RevisitResolver<Source: CaptureFile> {
             if own.record.refersToDate == nil { lastState = (entry, found) }
             return found
         }
+        return try identicalPayload(of: own, entry, in: source)
+    }
+
+    // Unchanged ---------------------------------------------------------------------------------------------------
+
+    /// Finds what a client had when the server answered that nothing had changed: the newest success of the URL
+    /// before, never a later one. RFC 9110 §15.4.5: without the condition, the answer would have been 200.
+    ///
+    /// The digest says nothing, since it can be that of the empty body. Captures that also say that nothing has changed are
+    /// passed, however many there are: the allowance is charged with each record that is opened for this.
+    private mutating func stateBefore(_ record: WARCRecord, _ entry: CDXJEntry, in source: Source) throws -> Payload? {
+        guard let time = entry.captureTime,
+            var end = CaptureTimestamp(millisecondsSince1970: time.millisecondsSince1970 + 1)
+        else { return nil }
+        let matchers = [entry.url, record.refersToTargetURI].compactMap { $0 }.map { CaptureMatcher(url: $0) }
+        let sources = try [source] + others(source, matchers)
+        if let found = try referredState(record, upTo: time, among: sources) { return found }
+        if let lastState, try newest(before: entry, at: time, matchers[0], among: sources) == lastState.entry {
+            return lastState.state
+        }
+        while true {
+            var window = CaptureWindow(.before(end), limit: Self.statesAtOnce)
+            for (number, source) in sources.enumerated() {
+                try source.wacz.addCaptures(matching: matchers[0], of: number, to: &window, check)
+            }
+            let items = window.items().items
+            if let found = try newestSuccess(items, matchers[0], at: time, among: sources) {
+                guard found.content.record.isRevisit else { return found }
+                return try identicalPayload(of: found.content, found.entry, in: found.source)
+            }
+            guard items.count >= Self.statesAtOnce, let first = items.first else { return nil }
+            end = first.time
+            for source in sources { try source.wacz.chargeAnotherPass(matching: matchers[0]) }
+        }
+    }
+
+    /// Returns the newest of some captures that is a success, which may repeat another one.
+    private func newestSuccess(
+        _ items: [CaptureWindow.Item], _ matcher: CaptureMatcher, at time: CaptureTimestamp, among sources: [Source]
+    ) throws -> Payload? {
+        // None is later, so the best rank is the newest, and of one time, that with the spelling of the URL.
+        let ranked = items.reversed().compactMap { item in
+            matcher.rank(of: item.entry, for: time).map { ((source: sources[item.archive], entry: item.entry), $0) }
+        }
+        for (found, _) in ranked.sorted(by: { $0.1 < $1.1 }) where (found.entry.method ?? "GET") == "GET" {
+            try check.now()
+            guard found.entry.mayBeSuccess, found.source.wacz.isCapture(found.entry) else { continue }
+            let content = try found.source.wacz.content(of: found.entry, check)
+            if content.hasSuccess { return Payload(content: content, source: found.source, entry: found.entry) }
+        }
+        return nil
+    }
+
+    /// Returns the capture before one that is a state, or says that nothing has changed.
+    private func newest(
+        before entry: CDXJEntry, at time: CaptureTimestamp, _ matcher: CaptureMatcher, among sources: [Source]
+    ) throws -> CDXJEntry? {
+        let ranked = try sources.compactMap { source in
+            try source.wacz.closestCapture(matching: matcher, at: time, check) { other in
+                other != entry && (other.mayBeSuccess || other.status == 304) && (other.method ?? "GET") == "GET"
+                    && other.captureTime.map { $0 <= time } ?? false
+            }.flatMap { found in matcher.rank(of: found, for: time).map { (found, $0) } }
+        }
+        return ranked.min { $0.1 < $1.1 }?.0
+    }
+
+    /// Returns the capture that a record names as the one that hasn't changed, if it's there and not a later one.
+    private func referredState(
+        _ record: WARCRecord, upTo latest: CaptureTimestamp, among sources: [Source]
+    ) throws -> Payload? {
+        guard let url = record.refersToTargetURI, let time = record.refersToTime, time <= latest else { return nil }
+        let matcher = CaptureMatcher(url: url)
+        let ranked = try sources.compactMap { source in
+            try source.wacz.closestCapture(matching: matcher, at: time, check) { other in
+                other.captureTime?.digits14 == time.digits14 && !other.isRevisit && other.mayBeSuccess
+            }.flatMap { entry in matcher.rank(of: entry, for: time).map { (source, entry, $0) } }
+        }
+        guard let (source, entry, _) = ranked.min(by: { $0.2 < $1.2 }) else { return nil }
+        let content = try source.wacz.content(of: entry, check)
+        return content.isState ? Payload(content: content, source: source, entry: entry) : nil
+    }
+
+    /// The number of captures that are kept at once: daily ones of three years.
+    private static var statesAtOnce: Int { 1100 }
+
+    // Identical ---------------------------------------------------------------------------------------------------
+
+    /// Finds the payload of a revisit with the profile `identical-payload-digest`, or without one.
+    private mutating func identicalPayload(
+        of own: RecordContent, _ entry: CDXJEntry, in source: Source
+    ) throws -> Payload? {
         let digest = own.record.payloadDigest ?? entry.digest
         let key = own.record.refersToDate == nil ? digest.map { [source.wacz.name, entry.url, $0] } : nil
         if let key, let found = lastRepeated[key] { return found }
@@ -79,62 +170,6 @@ package struct RevisitResolver<Source: CaptureFile> {
         }
         return nil
     }
-
-    // Unchanged ---------------------------------------------------------------------------------------------------
-
-    /// Finds what a client had when the server answered that nothing had changed: the newest success of the URL
-    /// before, never a later one. RFC 9110 §15.4.5: without the condition, the answer would have been 200.
-    ///
-    /// The digest says nothing, since it can be that of the empty body.
-    private mutating func stateBefore(_ record: WARCRecord, _ entry: CDXJEntry, in source: Source) throws -> Payload? {
-        guard let time = entry.captureTime,
-            let after = CaptureTimestamp(millisecondsSince1970: time.millisecondsSince1970 + 1)
-        else { return nil }
-        let matchers = [entry.url, record.refersToTargetURI].compactMap { $0 }.map { CaptureMatcher(url: $0) }
-        let sources = try [source] + others(source, matchers)
-        if let found = try referredState(record, upTo: time, among: sources) { return found }
-        var window = CaptureWindow(.before(after), limit: Self.statesMax)
-        for (number, source) in sources.enumerated() {
-            try source.wacz.addCaptures(matching: matchers[0], of: number, to: &window, check)
-        }
-        // None is later, so the best rank is the newest, and of one time, that with the spelling of the URL.
-        let states = window.items().items.reversed().compactMap { item in
-            matchers[0].rank(of: item.entry, for: time).map { ((source: sources[item.archive], entry: item.entry), $0) }
-        }
-        for (found, _) in states.sorted(by: { $0.1 < $1.1 }) where (found.entry.method ?? "GET") == "GET" {
-            try check.now()
-            guard found.entry.mayBeSuccess, found.source.wacz.isCapture(found.entry) else { continue }
-            if let lastState, lastState.entry == found.entry, found.entry != entry { return lastState.state }
-            let content = try found.source.wacz.content(of: found.entry, check)
-            guard content.hasSuccess else { continue }
-            guard content.record.isRevisit else {
-                return Payload(content: content, source: found.source, entry: found.entry)
-            }
-            return try payload(of: content, found.entry, in: found.source)
-        }
-        return nil
-    }
-
-    /// Returns the capture that a record names as the one that hasn't changed, if it's there and not a later one.
-    private func referredState(
-        _ record: WARCRecord, upTo latest: CaptureTimestamp, among sources: [Source]
-    ) throws -> Payload? {
-        guard let url = record.refersToTargetURI, let time = record.refersToTime, time <= latest else { return nil }
-        let matcher = CaptureMatcher(url: url)
-        let ranked = try sources.compactMap { source in
-            try source.wacz.closestCapture(matching: matcher, at: time, check) { other in
-                other.captureTime?.digits14 == time.digits14 && !other.isRevisit && other.mayBeSuccess
-            }.flatMap { entry in matcher.rank(of: entry, for: time).map { (source, entry, $0) } }
-        }
-        guard let (source, entry, _) = ranked.min(by: { $0.2 < $1.2 }) else { return nil }
-        let content = try source.wacz.content(of: entry, check)
-        return content.isState ? Payload(content: content, source: source, entry: entry) : nil
-    }
-
-    /// The number of captures to pass that also say that nothing has changed: daily ones of three years.
-    private static var statesMax: Int { 1100 }
-
-    // Identical ---------------------------------------------------------------------------------------------------
 
     /// A URL under which a payload may be, and when.
     private struct Place {

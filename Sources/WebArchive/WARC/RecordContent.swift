@@ -60,8 +60,18 @@ public struct RecordContent: Sendable {
 
     /// Whether the record has a whole success itself, which a later 304 calls unchanged.
     package var isState: Bool { !record.isRevisit && hasSuccess }
-    /// Whether its head is that of a success, or missing.
-    package var hasSuccess: Bool { !isNotModified && CDXJEntry.mayBeSuccess(head?.status) }
+    /// Whether its head is that of a whole success, or missing. A partial response whose range is the whole body is to be
+    /// processed like a complete one (RFC 9110 §15.3.7.3), and a later 304 is about it, too (RFC 9111 §4.3.4).
+    package var hasSuccess: Bool {
+        guard !isNotModified, CDXJEntry.mayBeSuccess(head?.status) else { return false }
+        guard head?.status == 206 else { return true }
+        guard let contentRange, contentRange.isWhole else { return false }
+        // The record may have been cut.
+        return record.isRevisit || bodyLength == nil || bodyLength == contentRange.total
+    }
+
+    /// The `Content-Range` of a partial response; `nil` if it's missing or not valid.
+    package var contentRange: ContentRange? { head?.fields["Content-Range"].flatMap { ContentRange($0) } }
 
     /// The media type with its parameters, as recorded.
     public var contentType: String? { head.map { $0.fields["Content-Type"] } ?? record.contentType }

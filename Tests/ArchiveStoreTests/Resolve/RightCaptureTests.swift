@@ -119,6 +119,37 @@ struct RightCaptureTests {
         #expect(try answer("20200602000000", in: [archive]) == ["v2", "20200602000000"])
     }
 
+    /// A partial response that has the whole body is to be processed as a 200. RFC 9110 §15.3.7.3.
+    @Test(arguments: [
+        ("bytes 0-1/2", true), ("bytes 0-1/3", false), ("bytes 1-2/3", false), ("bytes 0-1/*", false),
+        // The record was cut.
+        ("bytes 0-2/3", false),
+    ])
+    func wholePartIsAState(range: String, isState: Bool) throws {
+        let part = state("v1", "20200101000000", status: 206).with { $0.head += "\r\nContent-Range: \(range)" }
+        let names = ["WARC-Refers-To-Target-URI: \(url)", "WARC-Refers-To-Date: 2020-01-01T00:00:00Z"]
+        for (number, later) in [unchanged("20200601000000"), unchanged("20200601000000", fields: names)].enumerated() {
+            let archive = try add([part, later], as: "a\(number)")
+            let found = try? answer("20200601000000", in: [archive])
+            #expect(found == (isState ? ["v1", "20200101000000"] : nil))
+            #expect(try missing(in: archive).isEmpty == isState)
+        }
+    }
+
+    /// More than are kept at once, and with times that are kept.
+    @Test(arguments: [Unchanged.revisit, .response]) func anyNumberOfUnchangedStatesIsPassed(form: Unchanged) throws {
+        let times = (0..<1200).map { 20_200_101_000_000 + $0 / 60 * 100 + $0 % 60 }
+        let archive = try add([state("v1", "20190101000000")] + times.map { unchanged("\($0)", as: form) })
+        #expect(try answer(nil, in: [archive]) == ["v1", "20190101000000"])
+        guard form == .revisit else { return }
+        // Each record that is opened for it is charged.
+        let step = Resolver(store: test.store, allowances: Allowances(Allowance(bytes: 1000 << 14), for: archive))
+        let error = #expect(throws: WebArchiveError.self) {
+            try step.openCapture(.init(url: url, time: nil), in: [archive], allowsFuzzyMatch: false)
+        }
+        #expect(error?.code == .tooCostly)
+    }
+
     @Test(arguments: Unchanged.allCases) func stateBeforeIsInTheCollection(form: Unchanged) throws {
         let one = try add([state("v1", "20200101000000")], as: "one")
         let two = try add([unchanged("20200601000000", as: form), state("v2", "20200602000000")], as: "two")
