@@ -55,6 +55,9 @@ public final class Inflater {
         stream.deallocate()
     }
 
+    /// Starts again, with other data of the same format.
+    func reset() { inflateReset(stream) }
+
     /// Decompresses from `input` into `output` until the input is used up, the output is full, or the data ends.
     ///
     /// - Parameter input: The next compressed bytes.

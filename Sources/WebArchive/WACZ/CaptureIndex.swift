@@ -19,12 +19,14 @@ final class CaptureIndex: Sendable {
     private let times = Mutex<(url: String, times: CaptureTimes)?>(nil)
     private let state: Mutex<State>
     private let fault: IndexFault
+    private let onlyCaptures: Atomic<Bool>
     /// Whether all lines are known to be in order.
     let isKnownSorted: Bool
 
     init() {
         state = Mutex(.unopened)
         fault = IndexFault()
+        onlyCaptures = Atomic(false)
         isKnownSorted = false
     }
 
@@ -35,6 +37,7 @@ final class CaptureIndex: Sendable {
     init(_ other: CaptureIndex, fault: IndexFault? = nil, isKnownSorted: Bool? = nil) {
         state = Mutex(other.state.withLock { $0 })
         self.fault = fault ?? other.fault
+        onlyCaptures = Atomic(other.listsOnlyCaptures)
         self.isKnownSorted = isKnownSorted ?? other.isKnownSorted
     }
 
@@ -43,6 +46,7 @@ final class CaptureIndex: Sendable {
         for case .zipNum(let index) in indexes { try index.checkEnds() }
         state = Mutex(.open(try Self.opened(indexes), isChecked: true))
         fault = IndexFault()
+        onlyCaptures = Atomic(false)
         isKnownSorted = true
     }
 
@@ -84,6 +88,12 @@ final class CaptureIndex: Sendable {
 
     /// Keeps the times of a URL's captures, instead of those of another URL.
     func keep(_ times: CaptureTimes, of url: String) { self.times.withLock { $0 = (url, times) } }
+
+    /// Whether all lines of the archive's own index files were found to name captures.
+    var listsOnlyCaptures: Bool { onlyCaptures.load(ordering: .relaxed) }
+
+    /// Notes that a reading of all index files found only captures.
+    func noteOnlyCaptures() { onlyCaptures.store(true, ordering: .relaxed) }
 
     /// Runs a search. If it shows that the indexes are unsorted or damaged, they're read completely from then on.
     func searching<Value>(

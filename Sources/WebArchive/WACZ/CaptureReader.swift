@@ -28,18 +28,21 @@ public final class CaptureReader {
     private var lastKey: ArraySlice<UInt8> = []
     private var isEndChecked = false
     private let wacz: WACZFile
+    private let recordTypes: RecordTypeReader
     private var log: FindingLog
     private var pending: ArraySlice<ZIPEntry>
     private var current: Current?
     private var entryCount = 0
     private var recordNumber = 0
     /// The number of entries without a status whose records may still be read.
-    private var recordsLeft = recordsMax
+    private var recordsLeft: Int
 
     init(_ wacz: WACZFile) {
         self.wacz = wacz
+        recordTypes = RecordTypeReader(wacz)
         log = FindingLog(perCodeMax: wacz.limits.findingsPerCodeMax)
         pending = wacz.indexEntries[...]
+        recordsLeft = wacz.captureIndex.listsOnlyCaptures ? 0 : Self.recordsMax
     }
 
     /// Returns the next entry and its location, or `nil` at the end. Invalid lines become findings.
@@ -70,6 +73,7 @@ public final class CaptureReader {
         if pending.isEmpty, entryCount == 0, !isReadingRecords { startReadingRecords() }
         if pending.isEmpty, !isReadingRecords, !isEndChecked {
             isEndChecked = true
+            if recordsLeft > 0, filesWithOtherRecords.isEmpty { wacz.captureIndex.noteOnlyCaptures() }
             if let lost = try lostCaptures() {
                 current = .lost(lost[...])
                 return true
@@ -132,7 +136,7 @@ public final class CaptureReader {
             while let found = try index.next(&log) {
                 guard !found.entry.saysCapture, recordsLeft > 0 else { return found }
                 recordsLeft -= 1
-                if wacz.isCapture(found.entry) { return found }
+                if recordTypes.isCapture(found.entry) { return found }
                 filesWithOtherRecords.insert(index.file)
             }
             lastKey = index.previousSortKey

@@ -151,12 +151,7 @@ extension WACZFile {
     /// An entry with a status, and one of a revisit, do. For another one, the header of its record is read. If that can't
     /// be read, it counts as a capture, so that the problem isn't hidden.
     package func isCapture(_ entry: CDXJEntry) -> Bool {
-        if entry.saysCapture { return true }
-        // In a file that the ZIP compresses, each record would have to be searched from the start.
-        guard warcEntry(named: entry.filename)?.method == .stored else {
-            return !["text/anvl", "application/warc-fields"].contains(entry.mime?.lowercased())
-        }
-        return (try? record(of: entry))?.isCapture ?? true
+        RecordTypeReader(self).isCapture(entry)
     }
 
     func closest(

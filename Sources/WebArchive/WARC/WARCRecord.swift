@@ -60,7 +60,7 @@ public struct WARCRecord: Sendable {
     /// Whether the record refers to the payload of an earlier one.
     public var isRevisit: Bool { type == "revisit" }
     /// Whether the type is one of captures: `response`, `resource` or `revisit`.
-    var isCapture: Bool { ["response", "revisit", "resource"].contains(type) }
+    var isCapture: Bool { Self.isCapture(type: type) }
     /// The number of the segment, if the record is stored in several. WARC 1.1 §5.19.
     var segmentNumber: UInt64? { headers["WARC-Segment-Number"].flatMap { UInt64($0) } }
     /// The length of the whole block, in the last segment. WARC 1.1 §5.21.
@@ -79,6 +79,9 @@ public struct WARCRecord: Sendable {
     static func starts(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.count >= 5 && bytes.lazy.map { $0.asciiLowercased }.starts(with: "warc/".utf8)
     }
+
+    /// - Parameter type: In lower case.
+    static func isCapture(type: String) -> Bool { ["response", "revisit", "resource"].contains(type) }
 
     private func uri(_ name: String) -> String? {
         guard let value = headers[name] else { return nil }
