@@ -173,3 +173,38 @@ extension Archive {
         return archive
     }
 }
+
+/// Ways in which another program can change a file.
+enum FileChange: String, CaseIterable {
+    /// One byte, and the modification time is set back.
+    case inPlace, byRename
+    /// A copy with the same bytes and modification time takes its place.
+    case copy
+    case cut, grown
+}
+
+/// Changes a file.
+///
+/// - Parameter place: The byte that changes, or the new length; by default, in the middle.
+func change(_ path: String, _ how: FileChange, at place: Int? = nil) throws {
+    let before = try #require(Folder.status(of: path))
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    let place = place ?? bytes.count / 2
+    #expect(chmod(path, 0o600) == 0)
+    switch how {
+    case .inPlace, .byRename: bytes[place] ^= 1
+    case .copy: break
+    case .cut: return #expect(truncate(path, place) == 0)
+    case .grown: return #expect(truncate(path, bytes.count + 1 + place) == 0)
+    }
+    if how == .inPlace {
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: UInt64(place))
+        try file.write(contentsOf: bytes[place...place])
+        try file.close()
+    } else {
+        try bytes.write(to: URL(filePath: path), options: .atomic)
+    }
+    var times = [before.st_mtim, before.st_mtim]
+    #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+}

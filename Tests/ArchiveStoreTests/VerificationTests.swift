@@ -76,27 +76,9 @@ struct VerificationTests {
 
     // The bytes that were verified are those that are there ---------------------------------------------------------
 
-    /// Ways to change a managed file, each of which leaves its size, and its modification time too.
-    enum Change: String, CaseIterable { case inPlace, byRename, copy }
-
-    private func change(_ path: String, _ how: Change) throws {
-        let before = try #require(Folder.status(of: path))
-        var bytes = try Data(contentsOf: URL(filePath: path))
-        if how != .copy { bytes[bytes.count / 2] ^= 1 }
-        #expect(chmod(path, 0o600) == 0)
-        if how == .inPlace {
-            let file = try #require(FileHandle(forUpdatingAtPath: path))
-            try file.write(contentsOf: bytes)
-            try file.close()
-        } else {
-            try bytes.write(to: URL(filePath: path), options: .atomic)
-        }
-        var times = [before.st_mtim, before.st_mtim]
-        #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
-    }
-
     /// Lists, details and search show no result of what the file was; and it's verified again, whole.
-    @Test(arguments: Change.allCases) func fileThatChangedLaterHasNoResult(how: Change) throws {
+    @Test(arguments: [FileChange.inPlace, .byRename, .copy])
+    func fileThatChangedLaterHasNoResult(how: FileChange) throws {
         let test = try TestStore()
         let archive = try verified(test)
         #expect(
