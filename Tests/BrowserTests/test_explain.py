@@ -140,7 +140,7 @@ def test_content_in_another_archive(host, page, tmp_path):
     incomplete = reason(page, "incomplete")
     expect(incomplete).to_contain_text(f"The capture of 21 November 2024 is incomplete without {SITE}/ of 2 January 2020")
     offer = incomplete.locator(".together-offer")
-    expect(offer).to_contain_text("Base has a capture that states the same digest. "
+    expect(offer).to_contain_text("Base has a capture with the same digest. "
         "It has the same name as the required file “base.wacz”, but other bytes.")
     offer.get_by_role("button", name="Replay together").click()
     expect(viewer.read("h1")).to_have_text("Home")

@@ -6,6 +6,7 @@ package struct IndexedArchive: Sendable {
     /// The file, set up to search its own index or the store's index files. If those are damaged, it reads its own
     /// index sequentially, which is slow but has the same result.
     package internal(set) var wacz: WACZFile
+    let comparedPayloads = ComparedPayloads()
     /// The memory that it takes, roughly: ZIP entries and resources of 300 bytes, and what lookups keep.
     var byteCount: Int {
         let entryCount = wacz.directory.entries.count + (wacz.dataPackage?.resources.count ?? 0)

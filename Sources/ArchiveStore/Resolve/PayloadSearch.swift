@@ -4,7 +4,7 @@ package import WebArchive
 package struct PayloadHolder: Sendable, Hashable, Encodable {
     /// How the content was recognized.
     package enum Match: String, Sendable, Hashable, Encodable {
-        /// It states the digest that the incomplete capture states. The content isn't hashed for this.
+        /// It has the digest that the incomplete capture states.
         case digest
         /// It has the URL and time that the incomplete capture states; there is no digest to compare.
         case capture
@@ -96,9 +96,8 @@ struct PayloadSearch {
         _ named: RequiredName?
     ) -> PayloadHolder {
         let digest = own.isNotModified ? nil : own.record.payloadDigest ?? entry.digest
-        let hasDigest = [found.content.record.payloadDigest, found.entry.digest].contains {
-            WARCDigest.areEqual($0, digest)
-        }
+        // Then it was hashed.
+        let hasDigest = digest.flatMap { WARCDigest($0) } != nil
         let isNamed = own.record.refersToTime?.digits14 == found.entry.captureTime?.digits14
         return PayloadHolder(
             archive: found.source.archive.id.text, title: found.source.archive.title, url: found.entry.url,

@@ -1,6 +1,50 @@
-import WebArchive
+import Foundation
+import Synchronization
+package import WebArchive
 
-extension IndexedArchive: CaptureFile {}
+extension IndexedArchive: CaptureFile {
+    package func hasPayload(
+        _ content: RecordContent, _ digest: WARCDigest, _ check: CancellationCheck
+    ) throws -> Bool {
+        guard let file = wacz.source as? FileByteSource else { return try content.hasPayload(digest, check) }
+        return try comparedPayloads.result(content.record, digest, in: file) { try content.hasPayload(digest, check) }
+    }
+}
+
+/// Which payloads of an open archive have which digests, so that a video isn't hashed for each request of a part of it.
+///
+/// A result belongs to the file in its state then.
+final class ComparedPayloads: Sendable {
+    private struct Comparison: Hashable {
+        let file: String
+        let offset: UInt64
+        let digest: WARCDigest
+    }
+
+    private let known = Mutex<(state: String, results: [Comparison: Bool])>(("", [:]))
+    private static let resultsMax = 4096
+
+    /// Returns the result of a comparison, made if it isn't known; `false` if the file changes meanwhile.
+    func result(
+        _ record: WARCRecord, _ digest: WARCDigest, in file: FileByteSource, _ compare: () throws -> Bool
+    ) throws -> Bool {
+        let comparison = Comparison(file: record.file, offset: record.offset, digest: digest)
+        let state = Self.state(of: file)
+        if let result = known.withLock({ $0.state == state ? $0.results[comparison] : nil }) { return result }
+        let result = try compare()
+        guard let state, Self.state(of: file) == state else { return false }
+        known.withLock { known in
+            if known.state != state || known.results.count >= Self.resultsMax { known = (state, [:]) }
+            known.results[comparison] = result
+        }
+        return result
+    }
+
+    private static func state(of file: FileByteSource) -> String? {
+        var status = stat()
+        return fstat(file.descriptor, &status) == 0 ? status.state : nil
+    }
+}
 
 extension Resolver {
     /// Returns what finds the payload of revisits in their archive, in its collection, and in the archives that it requires.

@@ -23,20 +23,49 @@ struct PayloadFormFinder {
     private func matches(
         _ digest: WARCDigest, at offset: UInt64, isDecoded: Bool, _ check: () throws -> Void
     ) throws -> Bool {
-        var hasher = DigestHasher(digest.algorithm)
         do {
             let message = try reader.record(at: offset).openHTTPMessage()
             guard let codings = isDecoded ? ContentCoding.applied(in: message.head.fields) : [],
                 isDecoded ? !codings.isEmpty : message.head.isChunked
             else { return false }
-            try ContentDecoder.decode(message, codings, reader.allowance).forEachChunk { bytes in
-                try check()
-                hasher.update(bytes)
-                return true
-            }
+            return try ContentDecoder.decode(message, codings, reader.allowance).hash(digest.algorithm, check) == digest
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             return false
         }
-        return hasher.digest == digest
+    }
+}
+
+extension RecordContent {
+    /// Hashes the payload, and returns whether it has a digest in one of the forms that writers hash: as recorded, or a
+    /// `PayloadForm`.
+    ///
+    /// - Returns: `false` if it can't be read to its end.
+    /// - Throws: `io`, `cancelled`, `tooCostly`.
+    package func hasPayload(_ digest: WARCDigest, _ check: CancellationCheck) throws -> Bool {
+        do {
+            let recorded = try record.openBlock(from: UInt64(head?.length ?? 0))
+            if try recorded.hash(digest.algorithm, check.now) == digest { return true }
+            if head?.isChunked == true, try openBody().hash(digest.algorithm, check.now) == digest { return true }
+            guard let codings, !codings.isEmpty else { return false }
+            let decoded = ContentDecoder.decode(try openBody(), codings, record.allowance)
+            return try decoded.hash(digest.algorithm, check.now) == digest
+        } catch let error as WebArchiveError where ![.io, .cancelled, .tooCostly].contains(error.code) {
+            return false
+        }
+    }
+}
+
+extension ByteStream {
+    /// Hashes the rest of the stream.
+    ///
+    /// - Parameter check: Called often; throws to stop.
+    fileprivate func hash(_ algorithm: WARCDigest.Algorithm, _ check: () throws -> Void) throws -> WARCDigest {
+        var hasher = DigestHasher(algorithm)
+        try forEachChunk { bytes in
+            try check()
+            hasher.update(bytes)
+            return true
+        }
+        return hasher.digest
     }
 }

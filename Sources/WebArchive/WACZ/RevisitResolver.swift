@@ -1,10 +1,16 @@
 /// A file whose captures can be looked up.
 package protocol CaptureFile {
     var wacz: WACZFile { get }
+    /// Returns whether the payload of a record in the file has a digest; see `RecordContent.hasPayload`.
+    func hasPayload(_ content: RecordContent, _ digest: WARCDigest, _ check: CancellationCheck) throws -> Bool
 }
 
 extension WACZFile: CaptureFile {
     package var wacz: WACZFile { self }
+
+    package func hasPayload(
+        _ content: RecordContent, _ digest: WARCDigest, _ check: CancellationCheck
+    ) throws -> Bool { try content.hasPayload(digest, check) }
 }
 
 /// Finds the payload of captures that have none of their own: in their file, else in the other files of the collection,
@@ -44,8 +50,9 @@ package struct RevisitResolver<Source: CaptureFile> {
     /// Returns the payload of a capture that has none of its own.
     ///
     /// A revisit with the profile `identical-payload-digest` (WARC 1.1 §6.7.2) repeats the capture in
-    /// `WARC-Refers-To-Target-URI` and `-Date` (§5.13, §5.14); without them, one of the same URL with the same digest. In a
-    /// required file a digest is mandatory, so that an archive can't read content from another one that it doesn't
+    /// `WARC-Refers-To-Target-URI` and `-Date` (§5.13, §5.14); without them, one of the same URL with the same digest. The
+    /// payload in another file is hashed and compared with the digest that the capture states, whatever that file states. In
+    /// a required file a digest is mandatory, so that an archive can't read content from another one that it doesn't
     /// already know. For `server-not-modified` (§6.7.3) and a captured 304, see `stateBefore`.
     ///
     /// - Parameters:
@@ -155,7 +162,7 @@ package struct RevisitResolver<Source: CaptureFile> {
         let key = own.record.refersToDate == nil ? digest.map { [source.wacz.name, entry.url, $0] } : nil
         if let key, let found = lastRepeated[key] { return found }
         let urls = Self.urls(own.record, entry)
-        if let found = try payload(of: own.record, entry, urls, in: source, isOther: false) {
+        if let found = try payload(of: own.record, entry, urls, in: source, .own) {
             if let key {
                 if lastRepeated.count >= Self.repeatedMax { lastRepeated = [:] }
                 lastRepeated[key] = found
@@ -163,13 +170,16 @@ package struct RevisitResolver<Source: CaptureFile> {
             return found
         }
         for other in try others(source, urls.map(\.matcher)) {
-            if let found = try payload(of: own.record, entry, urls, in: other, isOther: false) { return found }
+            if let found = try payload(of: own.record, entry, urls, in: other, .member) { return found }
         }
         for other in try required(source) {
-            if let found = try payload(of: own.record, entry, urls, in: other, isOther: true) { return found }
+            if let found = try payload(of: own.record, entry, urls, in: other, .required) { return found }
         }
         return nil
     }
+
+    /// What the file with a payload is to that of the capture.
+    private enum Relation { case own, member, required }
 
     /// A URL under which a payload may be, and when.
     private struct Place {
@@ -189,7 +199,7 @@ package struct RevisitResolver<Source: CaptureFile> {
     }
 
     private func payload(
-        of record: WARCRecord, _ entry: CDXJEntry, _ urls: [Place], in source: Source, isOther: Bool
+        of record: WARCRecord, _ entry: CDXJEntry, _ urls: [Place], in source: Source, _ relation: Relation
     ) throws -> Payload? {
         let digest = record.payloadDigest ?? entry.digest
         for place in urls {
@@ -214,11 +224,16 @@ package struct RevisitResolver<Source: CaptureFile> {
                 let content = try source.wacz.content(of: best, check)
                 // An index may not mark a revisit as one.
                 guard !content.record.isRevisit else { continue }
-                let hasDigest = WARCDigest.areEqual(content.record.payloadDigest, digest)
                 let isRight =
-                    try hasDigest
-                    || !isOther && (WARCDigest.areEqual(best.digest, digest) || Self.names(best, place, record))
-                    || hasUnstated(digest, content, stated: [content.record.payloadDigest, best.digest])
+                    switch (relation, digest.flatMap { WARCDigest($0) }) {
+                    case (.own, _):
+                        try [content.record.payloadDigest, best.digest].contains { WARCDigest.areEqual($0, digest) }
+                            || Self.names(best, place, record)
+                            || hasUnstated(digest, content, stated: [content.record.payloadDigest, best.digest])
+                    case (_, let digest?): try source.hasPayload(content, digest, check)
+                    case (.member, nil): Self.names(best, place, record)
+                    case (.required, nil): false
+                    }
                 if isRight { return Payload(content: content, source: source, entry: best) }
             }
         }
@@ -232,13 +247,7 @@ package struct RevisitResolver<Source: CaptureFile> {
             !stated.contains(where: { $0.flatMap { WARCDigest($0) }?.algorithm == digest.algorithm }),
             content.storedBodyLength <= Self.hashedBytesMax
         else { return false }
-        var hasher = DigestHasher(digest.algorithm)
-        try content.openBody().forEachChunk { bytes in
-            try check.now()
-            hasher.update(bytes)
-            return true
-        }
-        return hasher.digest == digest
+        return try content.hasPayload(digest, check)
     }
 
     /// The maximum size of a body that is hashed to compare it.

@@ -112,7 +112,7 @@ struct ExplanationText {
     static func line(_ holder: PayloadHolder) -> String {
         let match =
             switch holder.match {
-            case .digest: "has a capture that states the same digest"
+            case .digest: "has a capture with the same digest"
             case .capture: "has a capture of that URL and time; there is no digest to compare"
             case .earlier: "has an earlier capture of the URL"
             }

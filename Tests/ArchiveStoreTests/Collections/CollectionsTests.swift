@@ -153,7 +153,8 @@ struct CollectionsTests {
 
     @Test func revisitIsResolvedOnlyWithinCollection() throws {
         let test = try TestStore()
-        let digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+        // `printf payload | sha1sum`, in base32.
+        let digest = "sha1:6B7FVAKWCPC2X3O4JNUCER5EYQWYVFO7"
         let payload = Record("http://a.example/", "payload", timestamp: "20240101000000").with {
             $0.index += ",\"digest\":\"\(digest)\""
             $0.fields = ["WARC-Payload-Digest: \(digest)"]

@@ -47,7 +47,8 @@ struct CaptureLookupTests {
         }
     }
 
-    private static let digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+    /// `printf payload | sha1sum`, in base32.
+    private static let digest = "sha1:6B7FVAKWCPC2X3O4JNUCER5EYQWYVFO7"
     private static let otherDigest = "sha1:KS2J7T2KOPFEMXDBFEIOYH33C6KYZQ5C"
 
     @Test func revisitHasOwnHeadAndEarlierBody() throws {

@@ -11,7 +11,8 @@ struct PayloadSearchTests {
 
     private let test: TestStore
     private let url = "http://a.example/"
-    private static let digest = "sha1:KS2J7T2KOPFEMXDBFEIOYH33C6KYZQ5C"
+    /// `printf whole | sha1sum`, in base32.
+    private static let digest = "sha1:V6ARGJQQ5QQUKGTLTU5AVT5YI7VBKXE7"
 
     init() throws { test = try TestStore() }
 

@@ -262,7 +262,8 @@ struct RightCaptureTests {
 
     // Identical ---------------------------------------------------------------------------------------------------
 
-    private static let digest = "sha1:KS2J7T2KOPFEMXDBFEIOYH33C6KYZQ5C"
+    /// `printf same | sha1sum`, in base32.
+    private static let digest = "sha1:74ZZAVLTGW5IRU3XKXSBKFF6WA54JGPM"
 
     /// The digest is in the index, or only in the record.
     @Test(arguments: [true, false]) func repeatedPayloadHasTheDigest(isInIndex: Bool) throws {
@@ -313,6 +314,54 @@ struct RightCaptureTests {
         #expect(try answer("20200629000000", in: [two, one]) == ["same", "20200101000000"])
         #expect(code { _ = try answer("20200629000000", in: [two]) } == .payloadMissing)
         #expect(try missing(in: two).count == 21)
+    }
+
+    // Content of other files --------------------------------------------------------------------------------------
+
+    /// As it is, or changed in one byte, with and without a coding. What its own archive states about it proves nothing.
+    @Test(arguments: ["same", "sama"], [true, false])
+    func contentOfAnotherFileIsHashed(text: String, isChunked: Bool) throws {
+        let original = first(text).with {
+            guard isChunked else { return }
+            $0.head += "\r\nTransfer-Encoding: chunked"
+            $0.body = Array("2\r\n\(text.prefix(2))\r\n2\r\n\(text.suffix(2))\r\n0\r\n\r\n".utf8)
+        }
+        let again = identical("20200601000000", digest: Self.digest).with { $0.fields += namesFirst }
+        let (one, two) = (try add([original], as: "one"), try add([again], as: "two"))
+        let isRight = text == "same"
+        // The second time, the comparison is known.
+        for _ in 0..<2 {
+            #expect(try answer("20200601000000", in: [two, one], orMissing: !isRight) == (isRight ? "same" : nil))
+        }
+        let report = try test.store.verifications.verify(two, trust: nil, in: [two, one]) { _ in }
+        #expect(report?.result.missing?.count == (isRight ? nil : 1))
+        // Nor is it offered, or read from an archive that is required by its SHA-256.
+        let missing = try #require(try test.store.verifications.verify(two, trust: nil) { _ in }?.result.missing)
+        #expect(try test.store.resolver.holders(of: missing, in: two, besides: []).count == (isRight ? 1 : 0))
+        let requiring = RecordedArchive([again], requires: one.sha256)
+        let three = try test.store.importFile(at: test.folder.write(requiring.bytes(), to: "three.wacz")).archive
+        #expect(try answer("20200601000000", in: [three], orMissing: !isRight) == (isRight ? "same" : nil))
+        // In its own archive, it's the capture that is named.
+        let own = try add([original, again], as: "own")
+        #expect(try answer("20200601000000", in: [own])?.first == text)
+    }
+
+    /// The file changes after it was compared, in place and with the same size.
+    @Test func contentOfAnotherFileIsHashedAgainAfterAChange() throws {
+        let bytes = RecordedArchive([first("same")], isCompressed: false).bytes()
+        let one = try test.store.importFile(at: test.folder.write(bytes, to: "one.wacz")).archive
+        let again = identical("20200601000000", digest: Self.digest).with { $0.fields += namesFirst }
+        let two = try add([again], as: "two")
+        #expect(try answer("20200601000000", in: [two, one])?.first == "same")
+        let place = try #require(bytes.firstRange(of: Array("\r\n\r\nsame".utf8))).upperBound - 1
+        try change(test.layout.file(one.key), .inPlace, at: place)
+        #expect(code { _ = try answer("20200601000000", in: [two, one]) } == .payloadMissing)
+    }
+
+    private func answer(_ digits: String, in archives: [Archive], orMissing: Bool) throws -> String? {
+        guard orMissing else { return try answer(digits, in: archives)?.first }
+        #expect(code { _ = try answer(digits, in: archives) } == .payloadMissing)
+        return nil
     }
 
     /// A payload with the digest that replay doesn't find counts as missing.

@@ -117,7 +117,7 @@ addMessages({
     "time.left-minutes": "{n} min left",
     "time.left-seconds": "{n} s left",
     "together.capture": "{archive} has a capture of that URL and time. There is no digest to compare.",
-    "together.digest": "{archive} has a capture that states the same digest.",
+    "together.digest": "{archive} has a capture with the same digest.",
     "together.earlier": "{archive} has an earlier capture of this URL.",
     "together.failed": "Couldn't open the archives together",
     "together.note": "This opens both in a collection. Its pages can use all captures in it.",
