@@ -106,7 +106,7 @@ def test_everything_arrives_after_the_link_was_down_and_the_browser_was_killed(p
     wait_until_offline_ready(page)
     page.get_by_role("link", name="Settings").click()
     expect(page.locator("#certificate-state")).to_have_text("This browser trusts the certificate.")
-    expect(page.get_by_text("This is the address in your local network.")).to_be_visible()
+    expect(page.get_by_text("This is the server's address in your local network.")).to_be_visible()
     urls = [phone.site.fake("ok", title="The ferry"), phone.site("/guide.pdf")]
     name = phone.home.network.server.name
     Network.call(f"ip -n {name} link set home0 down")

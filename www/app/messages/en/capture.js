@@ -226,7 +226,7 @@ addMessages({
     "capture.settings.certificate": "Certificate",
     "capture.settings.certificate-file": "Download the certificate",
     "capture.settings.certificate-none": "This connection doesn't use a certificate.",
-    "capture.settings.certificate-refused": "Server certificate not trusted, it seems: the browser refuses to install the app. Install the certificate as described for your system, then reload this page.",
+    "capture.settings.certificate-refused": "Server certificate not trusted. The browser refuses to install the app with it. Install the certificate as described for your system, then reload this page.",
     "capture.settings.certificate-trusted": "This browser trusts the certificate.",
     "capture.settings.certificate-unknown": "A page can't see whether its certificate is trusted. If the browser warned you, install it.",
     "capture.settings.clear-confirmed-after": "Keep confirmed URLs in the queue for (hours)",

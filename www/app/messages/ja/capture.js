@@ -226,7 +226,7 @@ addMessages({
     "capture.settings.certificate": "証明書",
     "capture.settings.certificate-file": "証明書をダウンロード",
     "capture.settings.certificate-none": "この接続は証明書を使っていません。",
-    "capture.settings.certificate-refused": "サーバー証明書が信頼されていないようです。ブラウザーがアプリのインストールを拒否しました。お使いのシステムの説明に従って証明書をインストールし、このページを再読み込みしてください。",
+    "capture.settings.certificate-refused": "サーバー証明書が信頼されていません。ブラウザーがアプリのインストールを拒否しました。お使いのシステムの説明に従って証明書をインストールし、このページを再読み込みしてください。",
     "capture.settings.certificate-trusted": "このブラウザーは証明書を信頼しています。",
     "capture.settings.certificate-unknown": "証明書が信頼されているかどうか、ページからは分かりません。ブラウザーが警告した場合は、インストールしてください。",
     "capture.settings.clear-confirmed-after": "確認済みのURLを残す時間",
