@@ -3,8 +3,9 @@
 import re
 
 import pytest
+from capture_host import make_server
 from support.accessibility import view_problems
-from support.capture_page import SEED, UNREACHABLE, history, make_server, open_page, row, save, shares, state, tab
+from support.capture_page import SEED, UNREACHABLE, history, open_page, row, save, shares, state, tab
 from support.expecting import expect
 from support.places import CHECKOUT, IS_BUNDLED
 from support.waiting import wait_until

@@ -1,7 +1,8 @@
 """The page to save URLs in each browser engine: docs/clients.md says what works where. The other tests of the page use Chromium."""
 
 import pytest
-from support.capture_page import READ, make_server
+from capture_host import make_server
+from support.capture_page import READ
 from support.waiting import wait_until
 
 KEPT = """async () => {

@@ -4,8 +4,9 @@ import re
 import threading
 
 import pytest
+from capture_host import make_server
 from support.capture_page import (
-    UNREACHABLE, box, expect_unable, history, make_server, open_page, save, shares, state, statuses, tab, wait_until_offline_ready)
+    UNREACHABLE, box, expect_unable, history, open_page, save, shares, state, statuses, tab, wait_until_offline_ready)
 from support.expecting import expect
 from support.waiting import wait_until
 

@@ -9,9 +9,9 @@ import signal
 import time
 
 import pytest
-from capture_host import SECONDS
+from capture_host import SECONDS, make_server
 from support.browser import ARGUMENTS
-from support.capture_page import READ, box, make_server
+from support.capture_page import READ, box
 from support.expecting import expect
 from support.places import HEADLESS_CHROMIUM
 from support.waiting import wait_until

@@ -5,8 +5,9 @@ import re
 import shutil
 
 import pytest
+from capture_host import make_server
 from support.capture_page import (
-    SEED, UNREACHABLE, box, history, make_server, open_page, save, shares, state, statuses, wait_until_offline_ready)
+    SEED, UNREACHABLE, box, history, open_page, save, shares, state, statuses, wait_until_offline_ready)
 from support.expecting import expect
 from support.places import WEB_INTERFACE
 from support.waiting import wait_until

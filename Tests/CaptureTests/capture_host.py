@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from fake_tools import FakeTools
 from support.host import Server
 from support.places import BINARY, CHECKOUT, WEB_INTERFACE
 from support.waiting import wait_until
@@ -262,3 +263,11 @@ def end(pid, number=signal.SIGKILL):
         return True
     except ProcessLookupError:
         return False
+
+
+def make_server(folder):
+    """A capture server with fake tools. The pace of a test isn't that of a person."""
+    assert CAPTURE_BINARY.exists(), f"build the program first: {CAPTURE_BINARY}"
+    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
+    host.configure("security:\n  rate_limit_per_client: 10000\n")
+    return host

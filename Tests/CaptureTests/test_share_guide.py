@@ -6,8 +6,7 @@ import signal
 import threading
 
 import pytest
-from capture_host import FAST_RETRIES, CaptureHost, SECONDS
-from fake_tools import FakeTools
+from capture_host import SECONDS, make_server
 from share_device import Device, payload
 from support.waiting import wait_until
 
@@ -17,10 +16,7 @@ INSTAGRAM = ["https://www.instagram.com/p/Cabc/", "https://www.instagram.com/ree
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("guide")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    host.configure("security:\n  rate_limit_per_client: 10000\n")
-    with host:
+    with make_server(tmp_path_factory.mktemp("guide")) as host:
         yield host
 
 

@@ -9,8 +9,7 @@ import subprocess
 import threading
 
 import pytest
-from capture_host import CaptureHost, FAST_RETRIES, SECONDS
-from fake_tools import FakeTools
+from capture_host import SECONDS, make_server
 from share_device import SHARE_BINARY, Device, payload
 from support.places import CHECKOUT
 from support.waiting import wait_until
@@ -30,10 +29,7 @@ def shim(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("queue")
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    host.configure("security:\n  rate_limit_per_client: 10000\n")
-    with host:
+    with make_server(tmp_path_factory.mktemp("queue")) as host:
         yield host
 
 

@@ -2,9 +2,6 @@
 
 import re
 
-from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
-from fake_tools import FakeTools
-
 from .expecting import expect
 
 # Chromium's words for requests to a stopped server
@@ -43,14 +40,6 @@ SEED = """([status, count, days]) => new Promise((resolve, reject) => {
         transaction.onerror = () => reject(transaction.error);
     };
 })"""
-
-
-def make_server(folder):
-    """A capture server with fake tools. The pace of a test isn't that of a person."""
-    assert CAPTURE_BINARY.exists(), f"build the program first: {CAPTURE_BINARY}"
-    host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
-    host.configure("security:\n  rate_limit_per_client: 10000\n")
-    return host
 
 
 def open_page(browser, capture, path="/"):
