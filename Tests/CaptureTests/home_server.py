@@ -29,6 +29,13 @@ class Home:
     def configure(self, text):
         self.host.configure(text)
 
+    def apply(self, text):
+        """Replaces config.yaml, and waits until it's in force. Asking with a new key until then would count as wrong keys."""
+        line = "config.yaml was applied"
+        before = self.log().count(line)
+        self.configure(text)
+        wait_until(lambda: self.log().count(line) > before, "the configuration is in force")
+
     def __enter__(self):
         try:
             self.host.start()
