@@ -3,12 +3,11 @@
 import json
 import os
 import re
-import zipfile
 
 import pytest
 
 from support.accessibility import violations
-from support.archives import PIXEL, TIME, write_archive, write_captures
+from support.archives import PIXEL, TIME, name_requirement, write_archive, write_captures
 from support.expecting import expect
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer
@@ -152,18 +151,6 @@ def test_content_in_another_archive(host, page, tmp_path):
     issue.get_by_role("button", name="Replay together").click()
     expect(viewer.read("h1")).to_have_text("Home")
     assert len(host.collection_ids()) == 1
-
-
-def name_requirement(path, filename, sha256):
-    with zipfile.ZipFile(path) as before:
-        files = {name: before.read(name) for name in before.namelist()}
-    package = json.loads(files["datapackage.json"])
-    package["relation"] = {"requires": [{"filename": filename, "hash": f"sha256:{sha256}"}]}
-    files["datapackage.json"] = json.dumps(package).encode()
-    files.pop("datapackage-digest.json", None)
-    with zipfile.ZipFile(path, "w") as after:
-        for name, content in files.items():
-            after.writestr(name, content)
 
 
 def test_unavailable_archive(host, page, tmp_path):

@@ -1,5 +1,6 @@
 """Page info: the captures that make up a page, what stands for something else, and that a page can't hide any of it."""
 
+import hashlib
 import re
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote
@@ -7,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from support.accessibility import violations
-from support.archives import PIXEL, write_captures
+from support.archives import PIXEL, name_requirement, write_captures
 from support.expecting import expect
 from support.viewer import Viewer
 from support.waiting import wait_until
@@ -216,3 +217,24 @@ def test_parts_of_other_archives_are_named(host, browser, tmp_path):
     page.keyboard.press("Escape")
     mark = page.get_by_role("banner").locator("[data-trust]")
     expect(mark).to_have_text("Hashes agree (parts are from other archives)")
+
+
+def test_required_archive_with_content_is_named(host, browser, tmp_path):
+    """A picture is a revisit, and its content is in another archive."""
+    seen = {}
+    first = ({"url": f"{SITE}/repeated.png", "time": "2020-01-02T03:04:05Z", "type": "image/png", "file": "/repeated.png"}, PIXEL)
+    base = write_captures(tmp_path / "base.wacz", "Base crawl", [first], seen)
+    page_capture = ({"url": f"{SITE}/", "time": NEWS, "type": "text/html"}, b"<!doctype html><h1>News</h1><img src=/repeated.png>")
+    again = ({**first[0], "time": NEWS, "revisitOf": first[0]["time"]}, b"")
+    file = write_captures(tmp_path / "parts.wacz", "Parts", [page_capture, again], seen)
+    name_requirement(file, "base.wacz", hashlib.sha256(base.read_bytes()).hexdigest())
+    host.add(base)
+    add(host, file)
+    page, _ = open_page(host, browser, "lookups")
+    found = wait_for_parts(host, page, [f"{SITE}/", f"{SITE}/repeated.png"], [])
+    assert [(part.get("archive"), part.get("content", {}).get("archive")) for part in found["parts"]] == [(None, None), (None, "base")]
+    page.get_by_role("button", name="Page info", exact=True).click()
+    info = page.get_by_role("group", name="Page info")
+    expect(info).to_contain_text("1 capture comes from other archives")
+    expect(info).to_contain_text("1 capture from Base crawl")
+    expect(info).to_contain_text("in Base crawl.")

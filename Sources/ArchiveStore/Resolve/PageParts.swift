@@ -99,7 +99,7 @@ extension Resolver {
         else { return nil }
         func summary(_ entry: CDXJEntry, in archive: Archive) -> CaptureSummary {
             var summary = CaptureSummary(entry, in: archive)
-            if case .archive = replayable { summary.archiveID = nil }
+            if archive.id == replayable.id { summary.archiveID = nil }
             return summary
         }
         let capture = summary(found.entry, in: found.index.archive)

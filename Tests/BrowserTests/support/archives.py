@@ -1,5 +1,7 @@
 """Writes archives for tests, with the writers of the fixtures."""
 
+import json
+import zipfile
 from base64 import b64decode
 from pathlib import Path
 
@@ -36,3 +38,16 @@ def write_captures(path, title, captures, seen=None, lists_text=True):
         warc.add_to(package)
         package.add("pages/pages.jsonl", page_list(pages))
     return path
+
+
+def name_requirement(path, filename, sha256):
+    """Makes an archive state that it requires another file. WACZ 1.2.0 draft, `relation.requires`"""
+    with zipfile.ZipFile(path) as before:
+        files = {name: before.read(name) for name in before.namelist()}
+    package = json.loads(files["datapackage.json"])
+    package["relation"] = {"requires": [{"filename": filename, "hash": f"sha256:{sha256}"}]}
+    files["datapackage.json"] = json.dumps(package).encode()
+    files.pop("datapackage-digest.json", None)
+    with zipfile.ZipFile(path, "w") as after:
+        for name, content in files.items():
+            after.writestr(name, content)

@@ -57,7 +57,8 @@ const url = (text, charactersMax) => make("span", { class: "url", dir: "ltr", te
 async function captureFacts(archive, capture, asked) {
     const holder = holderOf(archive, capture);
     const [[record] = [], names] = await Promise.all([
-        holder ? api.records(holder.id, { ...capture, url: capture.request ?? capture.url }, { title: true }) : [], archiveNames(archive)]);
+        holder ? api.records(holder.id, { ...capture, url: capture.request ?? capture.url }, { title: true }) : [],
+        namesOf(archive.members ?? [])]);
     const field = (name) => record?.record?.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value).join(", ");
     const { recorded } = capture;
     const original = api.originalFile(archive, { ...capture, url: capture.request ?? capture.url }, "dl_");
@@ -95,11 +96,9 @@ function bothTimes(time) {
 const fieldList = (name, fields) => fields?.length > 0 && make("details", {}, make("summary", { text: message(`info.${name}`) }),
     make("dl", {}, ...fields.flatMap(([field, value]) => [make("dt", {}, foreign(field, 100)), make("dd", {}, foreign(value, 4000))])));
 
-/** The names of a collection's archives, by their IDs. */
-const archiveNames = ({ kind, members }) => kind === "collection" ? namesOf(members) : new Map();
-
 async function partBlocks(archive, page) {
-    const [found, names] = await Promise.all([api.parts(archive, page), archiveNames(archive)]);
+    const found = await api.parts(archive, page);
+    const names = await namesOf(await sourcesOf(archive, found.parts));
     const time = Date.parse(page.capturedAt);
     const parts = found.parts.map((part) => ({ ...part, distance: Date.parse(part.capturedAt) - time }));
     const away = parts.filter(({ distance }) => Math.abs(distance) > dayMilliseconds)
@@ -117,6 +116,13 @@ async function partBlocks(archive, page) {
         partList("missing", found.missing, (missing) => make("li", {}, url(missing, 300))),
         make("p", {}, make("a", { href: api.partsPath(archive, page), download: "parts.json", text: message("info.download-list") })),
     ];
+}
+
+/** The archives that captures come from: those of the collection, or those that the archive requires. */
+async function sourcesOf({ kind, members }, parts) {
+    if (kind === "collection") return members;
+    const ids = new Set(parts.map(({ content }) => content?.archive).filter(Boolean));
+    return Promise.all(Array.from(ids, (id) => api.details({ kind: "archive", id })));
 }
 
 function partList(name, all, row, open = false) {
