@@ -17,9 +17,12 @@ const offlineClients = new Set();
 let isChanged = false;
 let keeping = null;
 
-/** The newest complete set; `undefined` without one. */
+/**
+ * A complete set; `undefined` without one. There are two only while a new one replaces the old one. The old one comes first: if it
+ * is gone when it's opened, the new one is complete.
+ */
 async function keptFiles() {
-    for (const name of (await caches.keys()).filter((each) => each.startsWith(prefix)).sort().reverse()) {
+    for (const name of (await caches.keys()).filter((each) => each.startsWith(prefix)).sort()) {
         const cache = await caches.open(name);
         if (await cache.match(markPath)) return cache;
     }

@@ -85,19 +85,17 @@ struct PythonSURT {
         return authority
     }
 
+    /// Returns what `urllib.parse` takes for host and port. A `[` begins the host wherever it stands, and may have no `]`.
     private static func hostAndPort(_ authority: [UInt8]) -> ([UInt8], Int?)? {
-        let place = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
-        if place.first == UInt8(ascii: "["), let close = place.firstIndex(of: UInt8(ascii: "]")) {
-            let rest = place[(close + 1)...]
-            guard rest.count > 1 else { return (Array(place[(place.startIndex + 1)..<close]), nil) }
-            guard let number = UInt16(String(decoding: rest.dropFirst(), as: UTF8.self)) else { return nil }
-            return (Array(place[(place.startIndex + 1)..<close]), Int(number))
-        }
-        guard let colon = place.firstIndex(of: UInt8(ascii: ":")) else { return (Array(place), nil) }
-        let digits = place[(colon + 1)...]
-        guard !digits.isEmpty else { return (Array(place[..<colon]), nil) }
-        guard let number = UInt16(String(decoding: digits, as: UTF8.self)) else { return nil }
-        return (Array(place[..<colon]), Int(number))
+        let colon = UInt8(ascii: ":")
+        var place = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
+        while place.last == colon { place.removeLast() }
+        let open = place.firstIndex(of: UInt8(ascii: "["))
+        let start = open.map { $0 + 1 } ?? place.startIndex
+        let end = place[start...].firstIndex(of: open == nil ? colon : UInt8(ascii: "]")) ?? place.endIndex
+        guard let portStart = place[end...].firstIndex(of: colon) else { return (Array(place[start..<end]), nil) }
+        guard let number = UInt16(String(decoding: place[(portStart + 1)...], as: UTF8.self)) else { return nil }
+        return (Array(place[start..<end]), Int(number))
     }
 
     private static func canonicalHost(_ name: [UInt8]) -> String {

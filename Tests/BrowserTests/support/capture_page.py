@@ -3,6 +3,7 @@
 import re
 
 from .expecting import expect
+from .waiting import wait_until
 
 # Chromium's words for requests to a stopped server
 UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|ERR_FAILED|ERR_ABORTED|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING"
@@ -90,10 +91,11 @@ def state(page, name):
 
 def wait_until_offline_ready(page):
     """The service worker has the files of the page."""
-    page.wait_for_function("""async () => {
+    # `wait_for_function` takes the promise of an async function for true.
+    wait_until(lambda: page.evaluate("""async () => {
         for (const name of await caches.keys()) if (await (await caches.open(name)).match("/complete")) return true;
         return false;
-    }""")
+    }"""), "the service worker has all files")
 
 
 def expect_unable(page, reason=""):
