@@ -255,7 +255,8 @@ def test_viewer_shows_texts(library, browser, page, dialogs):
 PAGE = """<!doctype html><title>Talks</title><h1>Talks</h1><a href="mailto:%s">Write</a><script>
 // The bar shows the newest message. That of the URL comes once it's known that the URL wasn't captured, so the other one comes again.
 onload = () => {
-    setInterval(() => alert(TEXT), 500);
+    const talk = setInterval(() => alert(TEXT), 500);
+    document.querySelector("a").onclick = () => clearInterval(talk);
     document.title = TEXT;
     history.pushState(null, "", "/" + encodeURIComponent(TEXT.slice(0, 2000)));
 };

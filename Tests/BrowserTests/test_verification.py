@@ -10,6 +10,7 @@ import pytest
 from support.expecting import expect
 from support.places import FIXTURES
 from support.signing import signed
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
@@ -102,16 +103,21 @@ def test_archive_that_may_be_an_attack_is_not_called_undamaged(host, page, tmp_p
     expect(page.get_by_text("Hashes agree")).to_have_count(0)
 
 
+def open_verified(host, page):
+    """Opens the page of an archive that was verified before, so that the page itself requests nothing more."""
+    host.add(FIXTURES / "sample.wacz")
+    wait_until(lambda: host.archive("sample")["verification"] != "not-verified", "it's verified")
+    open_page(host, page, "sample")
+
+
 def held(page, routes):
     """Returns a request that waits to be continued, once the page has made it."""
-    while not routes:
-        page.wait_for_timeout(10)
+    wait_until(lambda: page.wait_for_timeout(10) or routes, "the page makes the request", 180)
     return routes.pop()
 
 
 def test_second_verification_starts_while_the_first_result_is_read(host, page):
-    host.add(FIXTURES / "sample.wacz")
-    open_page(host, page, "sample")
+    open_verified(host, page)
     button = section(page).get_by_role("button", name="Verify again")
     expect(button).to_be_visible()
     results, orders = [], []
@@ -133,8 +139,7 @@ def test_second_verification_starts_while_the_first_result_is_read(host, page):
 
 def test_older_list_of_jobs_does_not_end_a_verification(host, page):
     """The list was read before the verification was queued, and arrives after."""
-    host.add(FIXTURES / "sample.wacz")
-    open_page(host, page, "sample")
+    open_verified(host, page)
     button = section(page).get_by_role("button", name="Verify again")
     expect(button).to_be_visible()
     damage(host)
