@@ -430,7 +430,7 @@ def test_periods(shared_host_with_sample, page):
     page.goto(shared_host_with_sample.home)
     for name, rows in PERIODS.items():
         results = page.evaluate("""async ([name, rows]) => {
-            const { [name]: call } = await import("/app/archive/periods.js");
+            const { [name]: call } = await import("/app/core/periods.js");
             return rows.map((row) => call(...row) ?? null);
         }""", [name, [row[:-1] for row in rows]])
         assert results == [row[-1] for row in rows], name

@@ -7,7 +7,7 @@ import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 import { plainURL } from "../core/text.js";
 import { exactMoment, timeOf } from "../core/times.js";
-import { daysOf, isIn, laterPeriod, periodText, shortPeriodText, spanOf, weekdayNames, weekdayOf } from "./periods.js";
+import { daysOf, isIn, laterPeriod, periodText, shortPeriodText, spanOf, weekdayNames, weekdayOf } from "../core/periods.js";
 
 // The list of URLs isn't in order of time. Of a month with more captures, the days aren't counted.
 const countedMax = 5000;

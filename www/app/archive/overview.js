@@ -13,7 +13,7 @@ import { message } from "../core/i18n.js";
 import { mainURL, tabURL } from "../core/routes.js";
 import { breakable, plainLines, plainURL } from "../core/text.js";
 import { timeOf } from "../core/times.js";
-import { periodText, shortPeriodText, spanOf, withGaps } from "./periods.js";
+import { periodText, shortPeriodText, spanOf, withGaps } from "../core/periods.js";
 import { typeName } from "./type-names.js";
 
 const slowMilliseconds = 150;

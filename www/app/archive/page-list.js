@@ -12,7 +12,7 @@ import { moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 import { plainURL, spaced } from "../core/text.js";
-import { readSpan } from "./periods.js";
+import { readSpan } from "../core/periods.js";
 import { spanText } from "./span-text.js";
 
 const typingMilliseconds = 200;

@@ -1,6 +1,6 @@
 /** Spans of time as text. */
 import { message } from "../core/i18n.js";
-import { endsOf, periodText } from "./periods.js";
+import { endsOf, periodText } from "../core/periods.js";
 
 /**
  * @param {{after: string, before: string}} span

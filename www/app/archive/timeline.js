@@ -9,7 +9,7 @@ import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { createDays } from "./days.js";
 import { yearsOf } from "./overview.js";
-import { endsOf, isIn, monthsOf, periodText, readSpan, shortPeriodText, spanOf, withGaps } from "./periods.js";
+import { endsOf, isIn, monthsOf, periodText, readSpan, shortPeriodText, spanOf, withGaps } from "../core/periods.js";
 import { spanText } from "./span-text.js";
 
 const yearsMax = 30;

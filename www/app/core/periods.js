@@ -1,5 +1,5 @@
 /** Years, months and days in UTC, as the beginnings of timestamps: `2024`, `202405`, `20240503`. */
-import { dateLocale, language } from "../core/i18n.js";
+import { dateLocale, language } from "./i18n.js";
 
 const format = (options) => new Intl.DateTimeFormat(dateLocale(), { ...options, timeZone: "UTC" });
 const longForms = { 4: format({ year: "numeric" }), 6: format({ month: "long", year: "numeric" }), 8: format({ dateStyle: "long" }) };
