@@ -136,7 +136,9 @@ async function open(opening, route, target) {
     openAgent(opening, target, mode);
     if (!listed || !wasSetUp(target, mode)) return;
     const { closest: capture } = await listed;
-    if (!opening.isOver && opensAtOnce(capture)) {
+    // Of a day, month or year, the viewer may choose another capture.
+    const isChosen = timestamp.length >= 14 || capture?.timestamp.startsWith(timestamp);
+    if (!opening.isOver && isChosen && opensAtOnce(capture)) {
         openPage(opening, replayURL(target, withoutFragment(capture.url) + fragmentOf(url), capture.timestamp));
     }
 }

@@ -54,7 +54,7 @@ class Viewer:
         """Checks the toolbar, the tab's title and the tab's URL."""
         expect(self.address).to_have_value(as_shown(address))
         expect(self.page).to_have_title(re.compile(f"^{re.escape(title)}"))
-        expect(self.page.get_by_text(captured).first).to_be_attached()
+        expect(self.page.locator(".capture-time time")).to_have_attribute("title", re.compile(captured.replace(" UTC", r":\d\d UTC")))
         encoded = re.escape(address.replace("%", "%25").replace(":", "%3A").replace("/", "%2F"))
         expect(self.page).to_have_url(re.compile(f"url={encoded}&ts={timestamp}$"))
 

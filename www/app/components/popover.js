@@ -9,7 +9,7 @@ let count = 0;
  * @param {HTMLButtonElement} button
  * @param {(popover: HTMLElement) => (Node|string)[]} contents called each time it opens
  * @param {Object<string, any>} [properties] of the popover's element
- * @returns {{close: () => void}}
+ * @returns {{close: () => void, place: () => void}} `place`: call this when its size has changed
  */
 export function popover(button, contents, properties = {}) {
     const element = make("div", { popover: "auto", id: `popover-${++count}`, ...properties,
@@ -44,7 +44,7 @@ export function popover(button, contents, properties = {}) {
         addEventListener("resize", placeAgain);
     }
 
-    return { close: () => element.matches(":popover-open") && element.hidePopover() };
+    return { close: () => element.matches(":popover-open") && element.hidePopover(), place: placeAgain };
 }
 
 /** Puts the popover below the button, or above it where there is more room, and inside the window. */

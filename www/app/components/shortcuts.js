@@ -13,8 +13,12 @@ const groups = [
     ["shortcuts.library", [["shortcuts.select", ["Space"]], ["shortcuts.select-several", ["Shift+↑", "Shift+↓"]],
         ["shortcuts.tags", ["e"]], ["shortcuts.remove", ["Del"]]]],
     ["shortcuts.archive", [["shortcuts.edit", ["e"]]]],
-    ["shortcuts.viewer", [["shortcuts.toolbar", ["F6"]], ["shortcuts.to-page", ["Esc"]], ["shortcuts.info", ["i"]], ["shortcuts.print", ["Ctrl+p"]], ["shortcuts.history", ["Alt+←", "Alt+→"]],
+    ["shortcuts.viewer", [["shortcuts.toolbar", ["F6"]], ["shortcuts.to-page", ["Esc"]], ["shortcuts.info", ["i"]], ["shortcuts.captures", ["c"]],
+        ["shortcuts.print", ["Ctrl+p"]], ["shortcuts.history", ["Alt+←", "Alt+→"]],
         ["shortcuts.words", ["Shift+F6"]], ["shortcuts.words-step", ["n", "Shift+n"]], ["shortcuts.words-off", ["Esc"]]]],
+    ["shortcuts.calendar", [["shortcuts.day", ["←", "→", "↑", "↓"]], ["shortcuts.month", ["Page Up", "Page Down"]],
+        ["shortcuts.year", ["Shift+Page Up", "Shift+Page Down"]], ["shortcuts.week", ["Home", "End"]],
+        ["shortcuts.first-last", ["Ctrl+Home", "Ctrl+End"]], ["shortcuts.open", ["Enter"]]]],
 ];
 
 /**

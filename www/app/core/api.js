@@ -1,5 +1,6 @@
 /** The client of the server's JSON API, which `docs/json.md` describes. */
 import { change } from "./change.js";
+import { withoutFragment } from "./fragments.js";
 import { errorFrom, ofKind, path, read, request, serverUnavailable } from "./request.js";
 import { capturesPath, isTooLong } from "./library-api.js";
 import { encoded, encodedAll } from "./routes.js";
@@ -166,9 +167,7 @@ export function search({ words, ...filters }, { limit = 20, cursor, facets = fal
  */
 export async function capturesInLibrary(url, limit, signal) {
     const order = url.includes("*") ? { collapse: "urlkey" } : { sort: "reverse" };
-    const query = encodedAll(Object.entries({ url, limit, output: "json", fields: "url,timestamp,source", ...order }));
-    const lines = await (await request(`/c/all/cdx?${query}`, { signal })).text();
-    return lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    return indexLines("all", { url, limit, fields: "url,timestamp,source", ...order }, signal);
 }
 
 /**
@@ -199,6 +198,28 @@ export const suggestions = async (typed, signal) =>
 export async function captures(target, url, part = {}) {
     if (isTooLong(url)) return { captures: [], total: 0, position: 0 };
     return read(capturesPath(target, url, part));
+}
+
+/**
+ * @param {import("./route-types.js").Target} target
+ * @param {string} url
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{total: number, counts: {period: string, captures: number}[]}>} the days with captures of the URL, such as
+ *   `2024-05-03`, in order
+ */
+export const capturesByDay = (target, url, signal) =>
+    read(`${path(target)}/captures/histogram?${encoded([["url", withoutFragment(url)], ["by", "day"]])}`, { signal });
+
+/**
+ * @param {string} id of an archive or a collection, or `all`
+ * @param {Object<string, string|number>} parameters of an index query, `docs/cdx.md`
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Object<string, string>[]>} the lines of the index
+ */
+export async function indexLines(id, parameters, signal) {
+    const query = encodedAll(Object.entries({ ...parameters, output: "json" }));
+    const lines = await (await request(`/c/${id}/cdx?${query}`, { signal })).text();
+    return lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }
 
 /**

@@ -11,6 +11,7 @@ function createFormats(zone) {
     const hours = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short", ...zone };
     return {
         days: new Intl.DateTimeFormat(locale, { dateStyle: "long", ...zone }),
+        shortDays: new Intl.DateTimeFormat(locale, { dateStyle: "medium", ...zone }),
         clock: new Intl.DateTimeFormat(locale, hours),
         exactClock: new Intl.DateTimeFormat(locale, { second: "2-digit", ...hours }),
     };
@@ -54,6 +55,12 @@ export function size(bytes) {
  * @returns {string} for example `20 November 2026`
  */
 export const day = (time) => formatted(time, "days");
+
+/**
+ * @param {string} time RFC 3339
+ * @returns {string} for example `20 Nov 2026`
+ */
+export const shortDay = (time) => formatted(time, "shortDays");
 
 /**
  * @param {string} time RFC 3339

@@ -2,6 +2,7 @@
 import { captureNote, sameDocument, similarHint, withoutFragment } from "../core/captures.js";
 import { plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { closestHint } from "./asked-time.js";
 import { pageOf } from "./page-reports.js";
 
 const restoredSecondsMin = 8;
@@ -31,8 +32,15 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         return framePage?.capture.url === capture.url && framePage.capture.timestamp === capture.timestamp;
     };
 
-    const hintOf = ({ capture, list }, isSimilar, expectedHint) => [captureNote(capture), similarHint(list),
+    const hintOf = (page, isSimilar, expectedHint) => [closestHint(page), captureNote(page.capture), similarHint(page.list),
         isSimilar && message("viewer.similar-answer"), expectedHint].filter(Boolean).join(" ");
+
+    /** The requested time of the page that is shown, if this is the same capture of the same step. */
+    function keptTime({ capture }) {
+        const { page, step } = display.state;
+        const isSame = page?.capture.url === capture.url && page.capture.timestamp === capture.timestamp;
+        return isSame && step === "replace" ? page.askedTime : undefined;
+    }
 
     const isSimilarDocument = ({ reportedURL, capture }) => similarDocument !== ""
         && [reportedURL, capture.url].some((each) => sameDocument(each, similarDocument));
@@ -80,14 +88,15 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             else if (name === "opening" || !panel) movesLater = steps.goEarly(count) ? 0 : count;
         },
 
-        arrive(page, report) {
-            const { capture, reportedURL } = page;
+        arrive(found, report) {
+            const { capture, reportedURL } = found;
+            const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
+            const page = { ...found, askedTime: isExpected ? expected.page?.askedTime : keptTime(found) };
             if (report.kind === "load") pageIcons = report;
             if (display.state.over) {
                 display.go("arrive", { page });
                 return;
             }
-            const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
             // A page can report its URL again after it was loaded. The hint stays.
             const isRepeated = report.kind === "move" && display.state.name === "page" && isFramePage(page);
             if (!wasRestored && (isExpected || !isRepeated)) {
@@ -119,15 +128,16 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         doubt: (error) => showHint(`${message("viewer.url-unconfirmed")} (${plain(error.message)})`),
 
         changeFragment(fragment) {
-            const { reportedURL, capture, list } = display.state.page;
-            display.go("arrive", { page: pageOf(reportedURL, fragment, capture, list) });
+            const { reportedURL, capture, list, askedTime } = display.state.page;
+            display.go("arrive", { page: { ...pageOf(reportedURL, fragment, capture, list), askedTime } });
         },
 
         /** Shows the page that is in the frame already, possibly at another fragment. */
-        uncover({ fragment }) {
+        uncover({ fragment, askedTime }) {
             const { reportedURL, capture, list, fragment: before } = display.state.framePage;
-            display.go("uncover", { page: pageOf(reportedURL, fragment, capture, list) });
-            showHint(captureNote(capture));
+            const page = { ...pageOf(reportedURL, fragment, capture, list), askedTime };
+            display.go("uncover", { page });
+            showHint([closestHint(page), captureNote(capture)].filter(Boolean).join(" "));
             icons.set(pageIcons.icons, pageIcons.timestamp);
             // Without the number sign, the browser would reload the page.
             if (fragment !== before) frame.navigate(withoutFragment(reportedURL) + (fragment || "#"), capture.timestamp);

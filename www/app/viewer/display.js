@@ -4,7 +4,7 @@ import { announce, plain } from "../core/dom.js";
 import { moment } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL } from "../core/routes.js";
-import { addressOf, initialState, next } from "./navigation.js";
+import { addressOf, initialState, next, timeOf } from "./navigation.js";
 import { lateError } from "./panels.js";
 
 const arrivalSecondsMax = 30;
@@ -43,7 +43,7 @@ export function createDisplay(viewer) {
         toolbar.setURL(state.url);
         showTitle();
         if (panel && panel !== before.panel) introduce(panel);
-        if (visible && state.url) steps.make(marks.withWords(pageURL(archive, addressOf(state), state.timestamp)), made);
+        if (visible && state.url) steps.make(marks.withWords(pageURL(archive, addressOf(state), timeOf(state))), made);
     }
 
     /** Nothing of the previous page stays: the icon, what screen readers were told, and the focus. */
@@ -118,7 +118,7 @@ export function createDisplay(viewer) {
         },
 
         /** @returns {boolean} whether this page is shown now */
-        shows: (url, timestamp) => state.name === "page" && addressOf(state) === url && (!timestamp || state.timestamp === timestamp),
+        shows: (url, timestamp) => state.name === "page" && addressOf(state) === url && (!timestamp || timeOf(state) === timestamp),
 
         close: () => clearTimeout(lateTimer),
     };

@@ -82,12 +82,16 @@ export function createFallbacks(viewer) {
             onFailed(new Error(`"${url}" wasn't captured`));
         },
 
-        /** @param {import("../core/api.js").CaptureList} list of a PDF, or of a file that the browser saves */
-        async showFile(list, inFrame, over) {
+        /**
+         * @param {import("../core/api.js").CaptureList} list of a PDF, or of a file that the browser saves
+         * @param {{inFrame?: boolean, over?: boolean, askedTime?: string}} how `inFrame`, `over`: as for `navigation.js`; `askedTime`:
+         *   as of a page
+         */
+        async showFile(list, { inFrame = false, over, askedTime }) {
             const isCurrent = attempts.track();
             const panel = await documentPanel(archive, list.closest);
             if (!isCurrent()) return;
-            const page = pageOf(list.closest.url, "", list.closest, list);
+            const page = { ...pageOf(list.closest.url, "", list.closest, list), askedTime };
             attempts.retry = () => openAgain(page.url, page.capture.timestamp);
             display.go("showFile", { page, panel, inFrame, over });
             onShown();

@@ -22,6 +22,7 @@ import { withoutFragment } from "../core/captures.js";
  * @property {import("../core/api.js").Capture} capture
  * @property {import("../core/api.js").CaptureList} list
  * @property {string} url the capture's URL with the fragment
+ * @property {string} [askedTime] the requested timestamp, if the capture is the closest to it, but of another day
  *
  * @typedef {"push"|"replace"} Step how a new state changes the browser's history
  *
@@ -131,4 +132,12 @@ export function next(state, event, details = {}) {
 export function addressOf({ name, page, url }) {
     const request = name === "page" && page?.capture.request;
     return request ? withoutFragment(request) + page.fragment : url;
+}
+
+/**
+ * @param {ViewerState} state
+ * @returns {string} the timestamp in the address: the requested one, if there is no capture on that day
+ */
+export function timeOf({ name, page, timestamp }) {
+    return ["page", "file"].includes(name) && page?.askedTime || timestamp;
 }

@@ -4,6 +4,7 @@ import { message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { searchURL } from "../core/routes.js";
 import { opensAtOnce } from "../replay/frames.js";
+import { askedTime, captureOfPeriod, closestHint } from "./asked-time.js";
 import { pageOf } from "./page-reports.js";
 import { progressPanel } from "./panels.js";
 
@@ -53,7 +54,9 @@ export function createOpenings(viewer) {
         display.go("open", { url, timestamp, step, traversed, panel });
         if (traversed) frame.remove();
         try {
-            const list = await lookups.typed(url, timestamp, trust);
+            let list = await lookups.typed(url, timestamp, trust);
+            const ofPeriod = captureOfPeriod(timestamp, list);
+            if (ofPeriod) list = await lookups.typed(url, ofPeriod.timestamp, trust);
             if (!isCurrent()) return;
             const capture = list?.closest;
             // The answer to a form isn't the page at its URL.
@@ -62,11 +65,13 @@ export function createOpenings(viewer) {
                 await fallbacks.showAbsence(url, capture, false);
                 return;
             }
+            const page = capture && { ...pageOf(url, fragmentOf(url), capture, list),
+                askedTime: askedTime(timestamp, list) };
             if (isPDF(capture)) {
-                await fallbacks.showFile(list, false);
+                await fallbacks.showFile(list, { askedTime: page.askedTime });
+                if (isCurrent()) showHint(closestHint(page));
                 return;
             }
-            const page = capture && pageOf(url, fragmentOf(url), capture, list);
             const position = traversed ? steps.position : undefined;
             const hint = capture && !list.similarTo ? slashHint(url, capture.url) : similarHint(list);
             arrivals.expect({ url: capture?.url ?? url, page, hint, position });

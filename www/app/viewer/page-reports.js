@@ -180,7 +180,7 @@ export function createPageReports(viewer) {
         if (typeof url !== "string" || url === "") return;
         const list = await lookups.capturesOf(url, timestamp).catch(() => undefined);
         if (!isCurrent()) return;
-        if (isPDF(list?.closest)) viewer.fallbacks.showFile(list, true, false);
+        if (isPDF(list?.closest)) viewer.fallbacks.showFile(list, { inFrame: true, over: false });
         else if (list?.closest) arrive({ kind: "not-found", url, timestamp });
     }
 
@@ -192,7 +192,7 @@ export function createPageReports(viewer) {
         await new Promise((done) => setTimeout(done, settleMilliseconds * 4));
         if (!isAwaited()) return;
         const list = await lookups.capturesOf(address.url, address.timestamp).catch(() => undefined);
-        if (list?.closest && isAwaited()) viewer.fallbacks.showFile(list, false, true);
+        if (list?.closest && isAwaited()) viewer.fallbacks.showFile(list, { over: true });
     }
 
     /** Whether the frame was navigated and nothing has arrived yet. */

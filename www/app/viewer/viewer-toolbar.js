@@ -4,12 +4,12 @@ import { isSingleKey } from "../components/shortcuts.js";
 import { captureTrust, trustMark } from "../components/trust-mark.js";
 import * as api from "../core/api.js";
 import { isFromElsewhere } from "../core/captures.js";
-import { loadStyles, make, plain, setText } from "../core/dom.js";
+import { arrange, loadStyles, make, plain, setText } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
 import { tabURL } from "../core/routes.js";
 import { exactURL, plainURL } from "../core/text.js";
-import { createTimeChoice } from "./capture-times.js";
+import { createCaptureChip } from "./capture-chip.js";
 
 // When the parts of a page are asked for: most are loaded in the first seconds.
 const secondsUntilParts = [1, 3, 10];
@@ -17,9 +17,9 @@ const secondsUntilParts = [1, 3, 10];
 /**
  * @param {import("../core/api.js").Archive} archive
  * @param {{onOpen: (typed: string) => void, onLeave: () => void, onReload: () => void, onPrint: () => void, onExport: () => void}
- *   & import("./capture-times.js").Listener} listener
+ *   & import("./capture-chip.js").Listener} listener
  */
-export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onExport, onTime, list }) {
+export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onExport, onTime }) {
     const title = plain(archive.title) || archive.id;
     const button = (shape, label, action) => make("button", { type: "button", class: "tool", "aria-label": label,
         title: label, on: { click: action } }, icon(shape));
@@ -28,6 +28,9 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
         autocapitalize: "none", autocomplete: "off", spellcheck: "false", enterkeyhint: "go", dir: "ltr" });
     const form = make("form", { class: "url-bar", role: "search" }, picture, input);
     const when = make("div", { class: "capture-time" });
+    const captured = make("span", { class: "label", text: message("viewer.captured") });
+    const chipPlace = make("span", { class: "chip-place" });
+    const chip = createCaptureChip(archive, chipPlace, { onTime });
     const element = make("header", { class: "toolbar" },
         make("h1", { class: "visually-hidden", text: title }),
         make("nav", { class: "location", "aria-label": message("app.breadcrumbs") },
@@ -78,15 +81,17 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
     }
 
     function handleKey(event) {
-        if (event.key !== "i" || !isSingleKey(event) || element.offsetParent === null) return;
-        when.querySelector(".page-info-button")?.click();
+        if (element.offsetParent === null || !isSingleKey(event)) return;
+        if (event.key === "i") when.querySelector(".page-info-button")?.click();
+        if (event.key === "c") chip.open();
     }
     document.addEventListener("keydown", handleKey);
 
-    // The text in the URL field, its URL, and the key of the capture times.
+    // The text in the URL field, its URL, and the capture that mark and page info are about.
     let shownText = "";
     let shownURL = "";
-    let timesKey = "";
+    let shownCapture = "";
+    let about = [];
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const typed = input.value.trim();
@@ -126,15 +131,11 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
          */
         setTime(shown, near) {
             const next = shown ? `${shown.timestamp} ${shown.url} ${near.total}` : "";
-            if (next && next === timesKey) {
-                // Reports repeat. The list stays, since it may be open.
-                const select = when.querySelector("select");
-                if (select) select.value = shown.timestamp;
-                return;
-            }
-            timesKey = next;
-            when.replaceChildren(...(shown ? [make("span", { class: "label", text: message("viewer.captured") }),
-                ...createTimeChoice(shown, near, { onTime, list }), markOf(shown), infoButton(shown, near)].filter(Boolean) : []));
+            // Reports repeat. What may be open stays.
+            if (next !== shownCapture) about = shown ? [markOf(shown), infoButton(shown, near)].filter(Boolean) : [];
+            shownCapture = next;
+            chip.set(shown, near);
+            arrange(when, shown ? [captured, chipPlace, ...about] : []);
         },
 
         /** @param {string} address a `blob:` URL, or empty */

@@ -5,7 +5,6 @@
  */
 import "../messages/en/viewer.js";
 import { viewerBanner } from "../components/shell.js";
-import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
 import { takeOpening } from "../core/opening.js";
 import { createAgentFrame } from "../replay/agent-frame.js";
@@ -55,8 +54,7 @@ export function createViewer(archive, chosenMode, listener) {
         onReload: () => viewer.openings.reload(),
         onPrint: () => requests.print(),
         onExport: listener.onExport,
-        onTime: (timestamp) => viewer.openings.openURL(viewer.display.state.page.url, timestamp),
-        list: (part) => api.captures(archive, viewer.display.state.page.url, part),
+        onTime: (timestamp, url = viewer.display.state.page.url) => viewer.openings.openURL(url, timestamp),
     });
     viewer.agent = createAgentFrame(archive, mode, {
         onProgress: (text) => viewer.display.showProgress(text),
