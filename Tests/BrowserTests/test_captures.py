@@ -172,6 +172,14 @@ def test_calendar_by_keyboard(library, page):
     page.keyboard.press("Enter")
     expect(viewer.read("h1")).to_have_text("second")
     expect(page).to_have_url(re.compile("&ts=20030611100000$"))
+    # From inside the page, and from the toolbar.
+    expect(page.locator('iframe[title="Archived page"]')).to_be_focused()
+    page.keyboard.press("Alt+PageDown")
+    expect(chip(page, "4 of 8")).to_be_visible()
+    page.locator(".capture-chip").focus()
+    page.keyboard.press("Alt+PageUp")
+    expect(chip(page, "3 of 8")).to_be_visible()
+    expect(page.locator(".capture-chip")).to_be_focused()
 
 
 def test_repeated_captures_are_grouped(library, page):

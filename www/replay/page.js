@@ -401,6 +401,11 @@
             event.preventDefault();
             report(event.shiftKey ? "words" : "toolbar");
         }
+        const capture = { PageUp: "earlier", PageDown: "later" }[event.key];
+        if (capture && event.altKey && event.isTrusted && !event.ctrlKey && !event.shiftKey && !event.metaKey) {
+            event.preventDefault();
+            report(capture);
+        }
         const isPrint = event.key.toLowerCase() === "p" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
         if (!isPrint || !event.isTrusted) return;
         event.preventDefault();

@@ -13,7 +13,7 @@ const groups = [
     ["shortcuts.library", [["shortcuts.select", ["Space"]], ["shortcuts.select-several", ["Shift+↑", "Shift+↓"]],
         ["shortcuts.tags", ["e"]], ["shortcuts.remove", ["Del"]]]],
     ["shortcuts.archive", [["shortcuts.edit", ["e"]]]],
-    ["shortcuts.viewer", [["shortcuts.toolbar", ["F6"]], ["shortcuts.to-page", ["Esc"]], ["shortcuts.info", ["i"]], ["shortcuts.captures", ["c"]],
+    ["shortcuts.viewer", [["shortcuts.toolbar", ["F6"]], ["shortcuts.to-page", ["Esc"]], ["shortcuts.info", ["i"]], ["shortcuts.captures", ["c"]], ["shortcuts.capture-step", ["Alt+Page Up", "Alt+Page Down"]],
         ["shortcuts.print", ["Ctrl+p"]], ["shortcuts.history", ["Alt+←", "Alt+→"]],
         ["shortcuts.words", ["Shift+F6"]], ["shortcuts.words-step", ["n", "Shift+n"]], ["shortcuts.words-off", ["Esc"]]]],
     ["shortcuts.calendar", [["shortcuts.day", ["←", "→", "↑", "↓"]], ["shortcuts.month", ["Page Up", "Page Down"]],

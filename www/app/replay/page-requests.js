@@ -34,12 +34,12 @@ function decoded(text) {
  * @param {HTMLElement} stage the element around the archived page
  * @param {{isShown: () => boolean, copyPage: () => Promise<{html?: string}>,
  *   showHint: (text: string, copied?: string) => void, onStep: () => void, onHistory: (count: number) => void,
- *   onToolbar: () => void, onWords: () => void, onEscape: () => void}} viewer `isShown`: whether the page is visible; `copyPage`: copies it, for printing; `onStep`:
+ *   onToolbar: () => void, onCapture: (count: number) => void, onWords: () => void, onEscape: () => void}} viewer `isShown`: whether the page is visible; `copyPage`: copies it, for printing; `onStep`:
  *   the page navigates by itself; `onHistory`: the page moves in the browser's history; `onToolbar` and
- *   `onWords`: the focus should move to the toolbar, or to the marked words; `onEscape`: the user pressed Escape
+ *   `onWords`: the focus should move to the toolbar, or to the marked words; `onCapture`: the previous or the next capture; `onEscape`: the user pressed Escape
  */
-export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onHistory, onToolbar, onWords, onEscape }) {
-    const keys = { toolbar: onToolbar, words: onWords, escape: onEscape };
+export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onHistory, onToolbar, onCapture, onWords, onEscape }) {
+    const keys = { toolbar: onToolbar, words: onWords, escape: onEscape, earlier: () => onCapture(-1), later: () => onCapture(1) };
     const port = location.port ? `:${location.port}` : "";
     let frame = null;
     let printCount = 0;

@@ -32,7 +32,8 @@ export function captureOfPeriod(timestamp, list) {
 export function askedTime(timestamp, list) {
     if (!list?.closest || list.similarTo || !/^\d{4,17}$/.test(timestamp)) return "";
     const isOfPeriod = (one) => one.timestamp.startsWith(periodOf(timestamp));
-    return [list.closest, ...list.captures].some(isOfPeriod) ? "" : timestamp;
+    // The answer to a form isn't the page.
+    return [list.closest, ...list.captures.filter(({ request }) => !request)].some(isOfPeriod) ? "" : timestamp;
 }
 
 /**

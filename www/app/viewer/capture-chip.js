@@ -7,8 +7,8 @@ import { icon } from "../core/icons.js";
 import { exactMoment } from "../core/times.js";
 
 /**
- * @typedef {{onTime: (timestamp: string, url?: string) => void}} Listener the user chose a capture: by its time, or by a period for
- *   the closest; `url`: as indexed, if it isn't that of the page
+ * @typedef {{onTime: (timestamp: string, url?: string) => void}} Listener the user chose a capture by its time, or a day, month or
+ *   year; `url`: if it isn't that of the page
  */
 
 /** Pads a timestamp, so that timestamps with and without milliseconds compare as text. */
@@ -21,7 +21,8 @@ export const digits = ({ timestamp }) => timestamp.padEnd(17, "0");
  */
 export function createCaptureChip(archive, place, { onTime }) {
     // What is shown, for the popover.
-    const current = { capture: null, list: null };
+    const current = { capture: null };
+    let opened = null;
     const time = make("time");
     const clock = make("span", { class: "clock" });
     const position = make("span", { class: "position" });
@@ -29,14 +30,16 @@ export function createCaptureChip(archive, place, { onTime }) {
     const previous = step("back", "viewer.previous-capture");
     const next = step("forward", "viewer.next-capture");
     const only = make("time");
+    // What opens at the chip stays in its place while reports of the page repeat.
+    const chipPlace = make("span", { class: "chip-place" }, chip);
     openOnDemand(chip, async () => {
         const [{ capturesPopover }] = await Promise.all([import("./captures-popover.js"), loadStyles("viewer/captures.css")]);
-        capturesPopover(chip, archive, current, onTime);
+        opened = capturesPopover(chip, archive, current, onTime);
     });
 
     function step(shape, key) {
         return make("button", { type: "button", class: "tool step", "aria-label": message(key), title: message(key),
-            on: { click: ({ currentTarget }) => onTime(currentTarget.dataset.timestamp) } }, icon(shape));
+            on: { click: ({ currentTarget: { dataset } }) => onTime(dataset.timestamp, dataset.request) } }, icon(shape));
     }
 
     function setStep(button, capture) {
@@ -44,11 +47,12 @@ export function createCaptureChip(archive, place, { onTime }) {
         if (!capture && document.activeElement === button) chip.focus();
         button.disabled = !capture;
         button.dataset.timestamp = capture?.timestamp ?? "";
+        if (capture?.request) button.dataset.request = capture.request;
+        else delete button.dataset.request;
     }
 
     /** @returns {HTMLElement[]} what is shown for the capture */
     function show(capture, list) {
-        Object.assign(current, { capture, list });
         const { capturedAt } = capture;
         const before = list.captures.findLast((one) => digits(one) < digits(capture));
         const after = list.captures.find((one) => digits(one) > digits(capture));
@@ -65,7 +69,7 @@ export function createCaptureChip(archive, place, { onTime }) {
         setText(position, ` · ${positionText(capture, list)}`);
         setStep(previous, before);
         setStep(next, after);
-        return [previous, chip, next];
+        return [previous, chipPlace, next];
     }
 
     return {
@@ -74,11 +78,17 @@ export function createCaptureChip(archive, place, { onTime }) {
          * @param {import("../core/api.js").CaptureList} [list] captures of the same URL around it
          */
         set(capture, list) {
+            const isSame = capture?.timestamp === current.capture?.timestamp && capture?.url === current.capture?.url;
+            if (!isSame) opened?.close();
+            current.capture = capture ?? null;
             arrange(place, capture ? show(capture, list) : []);
         },
 
-        /** Opens the list of captures, if there are several. */
+        /** Opens the calendar, if there are several captures. */
         open: () => chip.isConnected && chip.click(),
+
+        /** @param {number} count -1 for the previous capture, 1 for the next one */
+        step: (count) => previous.isConnected && (count < 0 ? previous : next).click(),
     };
 }
 

@@ -19,12 +19,17 @@ import { createYearBars } from "./year-bars.js";
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {{capture: import("../core/api.js").Capture}} current what is shown when it opens
  * @param {import("./capture-chip.js").Listener["onTime"]} onTime
+ * @returns {{close: () => void}}
  */
 export function capturesPopover(button, archive, current, onTime) {
     const { close, place } = popover(button, () => {
         const { capture } = current;
         const calendar = make("div", { class: "calendar-place" }, make("p", { class: "quiet", role: "status", text: message("captures.counting") }));
-        fill(calendar, archive, capture, choose).then(place);
+        fill(calendar, archive, capture, choose).then(() => {
+            place();
+            // Unless a date is being typed.
+            if ([button, document.body].includes(document.activeElement)) calendar.querySelector('[role="grid"] [tabindex="0"]')?.focus();
+        });
         return [make("h2", { text: message("captures.title") }), dateForm(choose), calendar];
     }, { class: "captures", role: "dialog", "aria-label": message("captures.title") });
 
@@ -34,6 +39,8 @@ export function capturesPopover(button, archive, current, onTime) {
         document.activeElement?.blur();
         onTime(timestamp, url);
     }
+
+    return { close };
 }
 
 /** Opens the capture that is closest to a date. */
@@ -63,9 +70,7 @@ async function fill(place, archive, capture, choose) {
         if (place.isConnected) place.replaceChildren(...calendarOf(archive, capture, found, choose));
     } catch (error) {
         place.replaceChildren(make("p", { role: "alert", text: message("captures.failed", { problem: plain(error.message, 300) }) }));
-        return;
     }
-    place.querySelector('[role="grid"] [tabindex="0"]')?.focus();
 }
 
 function calendarOf(archive, capture, { total, counts }, choose) {
@@ -96,9 +101,18 @@ function calendarOf(archive, capture, { total, counts }, choose) {
         list.show(day, focus);
     }
 
-    /** A day with one capture or none opens the closest one; of several, one is chosen in the list. */
-    function chooseDay(chosen) {
-        if ((byDay.get(chosen) ?? 0) > 1) list.show(chosen, "start");
+    /** A day with one capture opens it, and a day with none the closest. Of several, one is chosen in the list. */
+    async function chooseDay(chosen) {
+        const n = byDay.get(chosen) ?? 0;
+        if (n > 1) {
+            list.show(chosen, "start");
+            return;
+        }
+        // It may be the answer to a form.
+        const found = n === 1 && await api.captures(archive, capture.url, { after: laterPeriod(chosen, -1), limit: 1 }).catch(() => null);
+        const [only] = found?.captures ?? [];
+        if (!grid.element.isConnected) return;
+        if (only) open(only);
         else choose(chosen);
     }
 

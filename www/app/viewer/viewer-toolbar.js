@@ -29,8 +29,8 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
     const form = make("form", { class: "url-bar", role: "search" }, picture, input);
     const when = make("div", { class: "capture-time" });
     const captured = make("span", { class: "label", text: message("viewer.captured") });
-    const chipPlace = make("span", { class: "chip-place" });
-    const chip = createCaptureChip(archive, chipPlace, { onTime });
+    const choice = make("span", { class: "capture-choice" });
+    const chip = createCaptureChip(archive, choice, { onTime });
     const element = make("header", { class: "toolbar" },
         make("h1", { class: "visually-hidden", text: title }),
         make("nav", { class: "location", "aria-label": message("app.breadcrumbs") },
@@ -81,7 +81,14 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
     }
 
     function handleKey(event) {
-        if (element.offsetParent === null || !isSingleKey(event)) return;
+        if (element.offsetParent === null) return;
+        const step = { PageUp: -1, PageDown: 1 }[event.key];
+        const isStep = step && event.altKey && !event.ctrlKey && !event.shiftKey && !event.metaKey;
+        if (isStep && !event.defaultPrevented && !event.target.closest?.("dialog, [popover]")) {
+            event.preventDefault();
+            chip.step(step);
+        }
+        if (!isSingleKey(event)) return;
         if (event.key === "i") when.querySelector(".page-info-button")?.click();
         if (event.key === "c") chip.open();
     }
@@ -135,7 +142,7 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
             if (next !== shownCapture) about = shown ? [markOf(shown), infoButton(shown, near)].filter(Boolean) : [];
             shownCapture = next;
             chip.set(shown, near);
-            arrange(when, shown ? [captured, chipPlace, ...about] : []);
+            arrange(when, shown ? [captured, choice, ...about] : []);
         },
 
         /** @param {string} address a `blob:` URL, or empty */
@@ -146,6 +153,8 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
         },
 
         focus: () => input.focus(),
+
+        stepCapture: chip.step,
 
         close: () => document.removeEventListener("keydown", handleKey),
 

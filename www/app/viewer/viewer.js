@@ -87,6 +87,7 @@ export function createViewer(archive, chosenMode, listener) {
         onStep: arrivals.leave,
         onHistory: arrivals.move,
         onToolbar: () => toolbar.focus(),
+        onCapture: toolbar.stepCapture,
         onWords: () => marks.focus() || toolbar.focus(), onEscape: () => marks.off(),
     });
     const element = opening?.element ?? make("div", { class: "viewer" }, stage, agent.element);

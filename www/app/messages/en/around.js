@@ -86,6 +86,7 @@ addMessages({
     "shell.stopped-text": "Start it again, for example with <code>{command}</code>, and this page will reconnect. Until then, you can't open archives, and files that you add will wait.",
     "shortcuts.archive": "Archive's page",
     "shortcuts.calendar": "Calendar of captures",
+    "shortcuts.capture-step": "Previous or next capture",
     "shortcuts.captures": "Show the captures of the page's URL",
     "shortcuts.controls": "Move between the controls of a row",
     "shortcuts.day": "Previous or next day, or the week before or after",
