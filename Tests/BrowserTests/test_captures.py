@@ -60,7 +60,7 @@ def write_many(path):
 
 
 def write_slow(path, title, times=SLOW_TIMES):
-    """The capture of 11 June is a revisit. There are redirects without content between captures."""
+    """The capture of 11 June is a revisit."""
     captures = [({"url": SLOW, "time": time, **({"revisitOf": "2003-05-03T10:00:00Z"} if time.startswith("2003-06-11") else {})},
         b"" if time.startswith("2003-06-11") else f"<!doctype html><title>Slow</title><h1>{text}</h1>".encode()) for time, text in times.items()]
     return write_captures(path, title, captures)
@@ -72,6 +72,9 @@ def library(tmp_path_factory):
     host = Host(folder)
     host.add(write_many(folder / "many.wacz"))
     host.add(write_slow(folder / "slow.wacz", "Slow"))
+    host.add(write_captures(folder / "loop.wacz", "Loop", [
+        ({"url": "https://loop.example/", "time": "2003-01-05T08:00:01Z"}, b"<!doctype html><title>Loop</title><h1>Loop</h1>"),
+        ({"url": "http://loop.example/", "time": "2003-01-05T08:00:00Z", "status": 301, "location": "https://loop.example/"}, b"")]))
     late = {time: text for time, text in SLOW_TIMES.items() if time >= "2003-05" and time < "2003-06-11"}
     host.add(write_slow(folder / "other.wacz", "Other", {**late, "2004-02-29T12:00:00Z": "fourth"}))
     with host:
@@ -193,7 +196,7 @@ def test_repeated_captures_are_grouped(library, page):
     expect(rows).to_have_text(["09:00:00shown", "10:00:00", "11:00:00"])
     cell(page, "20 June 2003: 2 captures").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="2 captures, unchanged since 12 June 2003")).to_be_focused()
+    expect(page.get_by_role("button", name="2 captures, unchanged since 12 Jun 2003")).to_be_focused()
     cell(page, "11 June 2003: 1 capture").focus()
     page.keyboard.press("Control+Home")
     expect(rows).to_have_text(["08:00:00"])
@@ -261,10 +264,14 @@ def test_captures_of_a_collection(library, page):
     expect(page.get_by_text("No capture on 1 Feb 2003; showing the closest, 5 Jan 2003.")).to_be_visible()
 
 
-def test_only_capture_has_no_list(library, page):
-    page.goto(f"{library.home}/?archive=/archives/other.wacz#url=https://slow.example/none&ts=2003")
-    expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
-    expect(page.locator(".capture-chip")).to_have_count(0)
+def test_capture_that_cant_be_shown_is_named(library, page):
+    """A redirect to the URL itself: choosing it has no other effect."""
+    open_capture(library, page, "archive=/archives/loop.wacz", "https://loop.example/", "20030105080001", "Loop")
+    expect(chip(page, "5 Jan 2003, 08:00 UTC · 2 of 2")).to_be_visible()
+    page.get_by_role("button", name="Previous capture").click()
+    expect(page.get_by_text("The capture of 5 January 2003, 08:00:00 UTC only redirects to its own URL, or its content is missing. "
+        "Showing the closest, 5 January 2003, 08:00:01 UTC.")).to_be_visible()
+    expect(chip(page, "2 of 2")).to_be_visible()
 
 
 TYPED = {

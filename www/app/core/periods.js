@@ -3,6 +3,7 @@ import { dateLocale, language } from "./i18n.js";
 
 const format = (options) => new Intl.DateTimeFormat(dateLocale(), { ...options, timeZone: "UTC" });
 const longForms = { 4: format({ year: "numeric" }), 6: format({ month: "long", year: "numeric" }), 8: format({ dateStyle: "long" }) };
+const mediumForms = { 4: longForms[4], 6: format({ month: "short", year: "numeric" }), 8: format({ dateStyle: "medium" }) };
 const shortForms = { 4: longForms[4], 6: new Intl.DateTimeFormat(language, { month: "short", timeZone: "UTC" }), 8: format({ day: "numeric" }) };
 const weekdays = format({ weekday: "short" });
 
@@ -28,6 +29,12 @@ export function laterPeriod(period, steps = 1) {
  * @returns {string} for example `2024`, `May 2024`, `3 May 2024`
  */
 export const periodText = (period) => longForms[period.length].format(dateOf(period));
+
+/**
+ * @param {string} period
+ * @returns {string} for example `2024`, `Nov 2024`, `3 Nov 2024`
+ */
+export const mediumPeriodText = (period) => mediumForms[period.length].format(dateOf(period));
 
 /**
  * @param {string} period

@@ -2,7 +2,7 @@
 import { captureNote, sameDocument, similarHint, withoutFragment } from "../core/captures.js";
 import { plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
-import { closestHint } from "./asked-time.js";
+import { closestHint, skippedHint } from "./asked-time.js";
 import { pageOf } from "./page-reports.js";
 
 const restoredSecondsMin = 8;
@@ -27,10 +27,8 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     // The URL of a document that is such an answer itself.
     let similarDocument = "";
 
-    const isFramePage = ({ capture }) => {
-        const { framePage } = display.state;
-        return framePage?.capture.url === capture.url && framePage.capture.timestamp === capture.timestamp;
-    };
+    const isSameCapture = (one, other) => one?.url === other.url && one.timestamp === other.timestamp;
+    const isFramePage = ({ capture }) => isSameCapture(display.state.framePage?.capture, capture);
 
     const hintOf = (page, isSimilar, expectedHint) => [closestHint(page), captureNote(page.capture), similarHint(page.list),
         isSimilar && message("viewer.similar-answer"), expectedHint].filter(Boolean).join(" ");
@@ -38,8 +36,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     /** The requested time of the page that is shown, if this is the same capture of the same step. */
     function keptTime({ capture }) {
         const { page, step } = display.state;
-        const isSame = page?.capture.url === capture.url && page.capture.timestamp === capture.timestamp;
-        return isSame && step === "replace" ? page.askedTime : undefined;
+        return isSameCapture(page?.capture, capture) && step === "replace" ? page.askedTime : undefined;
     }
 
     const isSimilarDocument = ({ reportedURL, capture }) => similarDocument !== ""
@@ -90,7 +87,9 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
         arrive(found, report) {
             const { capture, reportedURL } = found;
-            const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
+            // A redirect can lead to another capture of the same URL, for example from http to https.
+            const isOfURL = display.state.name === "opening" && expected.page?.list.captures.some((one) => isSameCapture(one, capture));
+            const isExpected = isOfURL || [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
             const page = { ...found, askedTime: isExpected ? expected.page?.askedTime : keptTime(found) };
             if (report.kind === "load") pageIcons = report;
             if (display.state.over) {
@@ -100,7 +99,8 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             // A page can report its URL again after it was loaded. The hint stays.
             const isRepeated = report.kind === "move" && display.state.name === "page" && isFramePage(page);
             if (!wasRestored && (isExpected || !isRepeated)) {
-                showHint(hintOf(page, hasSimilarAnswer || isSimilarDocument(page), isExpected && expected.hint));
+                const skipped = isOfURL && skippedHint(expected.page.capture, capture);
+                showHint(hintOf(page, hasSimilarAnswer || isSimilarDocument(page), isExpected && (skipped || expected.hint)));
                 hasSimilarAnswer = false;
                 similarDocument = "";
             }

@@ -1,13 +1,7 @@
 /** The time that a link or the user asked for, if there is no capture on that day. The address keeps it while the page stays. */
-import { dateLocale, message } from "../core/i18n.js";
-
-const forms = { 4: { year: "numeric" }, 6: { month: "short", year: "numeric" }, 8: { dateStyle: "medium" } };
-
-/** Writes a year, a month or a day in UTC. */
-function text(period) {
-    const date = new Date(Date.UTC(period.slice(0, 4), Number(period.slice(4, 6) || 1) - 1, period.slice(6, 8) || 1));
-    return new Intl.DateTimeFormat(dateLocale(), { ...forms[period.length], timeZone: "UTC" }).format(date);
-}
+import { message } from "../core/i18n.js";
+import { mediumPeriodText } from "../core/periods.js";
+import { exactMoment } from "../core/times.js";
 
 /** The year, month or day that a timestamp names. */
 const periodOf = (timestamp) => timestamp.slice(0, Math.min(8, timestamp.length - timestamp.length % 2));
@@ -43,6 +37,18 @@ export function askedTime(timestamp, list) {
 export function closestHint({ askedTime: asked, capture }) {
     if (!asked) return "";
     const period = periodOf(asked);
-    return message("viewer.no-capture", { period: period.length === 8 ? "day" : "span", asked: text(period),
-        shown: text(capture.timestamp.slice(0, 8)) });
+    return message("viewer.no-capture", { period: period.length === 8 ? "day" : "span", asked: mediumPeriodText(period),
+        shown: mediumPeriodText(capture.timestamp.slice(0, 8)) });
+}
+
+/**
+ * @param {import("../core/api.js").Capture|undefined} chosen
+ * @param {import("../core/api.js").Capture} shown another capture of the same URL, or the same one
+ * @returns {string} a hint if replay shows another capture than the chosen one: `docs/captures.md`, "Which capture"
+ */
+export function skippedHint(chosen, shown) {
+    if (!chosen || chosen.request || chosen.timestamp === shown.timestamp) return "";
+    // Others are always shown. Revisits may have no status in the index.
+    if (chosen.status !== undefined && (chosen.status < 300 || chosen.status >= 400)) return "";
+    return message("viewer.skipped-capture", { time: exactMoment(chosen.capturedAt), shown: exactMoment(shown.capturedAt) });
 }

@@ -5,7 +5,7 @@ import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
-import { laterPeriod, periodText } from "../core/periods.js";
+import { laterPeriod, mediumPeriodText, periodText } from "../core/periods.js";
 import { settings } from "../core/settings.js";
 import { readDate } from "../core/typed-dates.js";
 import { createDayCaptures } from "./day-captures.js";
@@ -91,6 +91,7 @@ function calendarOf(archive, capture, { total, counts }, choose) {
     let day = "";
 
     function show(wanted, focus) {
+        const focused = document.activeElement;
         day = wanted;
         const month = day.slice(0, 6);
         heading.textContent = periodText(month);
@@ -99,6 +100,8 @@ function calendarOf(archive, capture, { total, counts }, choose) {
         bars.show(day.slice(0, 4));
         grid.show(day);
         list.show(day, focus);
+        // A button that is disabled loses the focus.
+        if ([previous, next].some((button) => button.disabled && button === focused)) grid.focus();
     }
 
     /** A day with one capture opens it, and a day with none the closest. Of several, one is chosen in the list. */
@@ -123,7 +126,7 @@ function calendarOf(archive, capture, { total, counts }, choose) {
     }
 
     show(shownDay);
-    return [make("p", { class: "quiet", text: message("captures.count", { n: total, first: periodText(days[0]), last: periodText(days.at(-1)) }) }),
+    return [make("p", { class: "quiet", text: message("captures.count", { n: total, first: mediumPeriodText(days[0]), last: mediumPeriodText(days.at(-1)) }) }),
         byYear.size > 1 && bars.element,
         make("div", { class: "month-and-day" },
             make("div", { class: "month" }, make("div", { class: "month-head" }, previous, heading, next), grid.element,

@@ -2,7 +2,7 @@
 import { make, plain } from "../core/dom.js";
 import { number } from "../core/format.js";
 import { message } from "../core/i18n.js";
-import { laterPeriod, periodText } from "../core/periods.js";
+import { laterPeriod, mediumPeriodText, periodText } from "../core/periods.js";
 import { pageURL } from "../core/routes.js";
 import { exactMoment, timeOf } from "../core/times.js";
 import * as api from "../core/api.js";
@@ -114,7 +114,7 @@ export function createDayCaptures(archive, shown, counts, { onChosen, onBeyond }
 
     /** The time of the same day, or another day. */
     function sinceText(since) {
-        return since.startsWith(current) ? clock(timeOf(since)) : periodText(since.slice(0, 8));
+        return since.startsWith(current) ? clock(timeOf(since)) : mediumPeriodText(since.slice(0, 8));
     }
 
     const stops = () => [...rows.querySelectorAll("a, button")].filter((one) => one.checkVisibility());

@@ -12,7 +12,7 @@ import { daysOf, laterPeriod, periodText, shortPeriodText, weekdayNames, weekday
 export function createMonthGrid(counts, shownDay, { onMoved, onChosen }) {
     const days = [...counts.keys()];
     const [first, last] = [days[0], days.at(-1)];
-    const most = counts.values().reduce((one, other) => Math.max(one, other));
+    const most = days.reduce((found, day) => Math.max(found, counts.get(day)), 1);
     const element = make("table", { role: "grid", class: "month-grid", on: { keydown: move, click: choose, focusin: follow } });
     let month = "";
     let current = "";
@@ -103,6 +103,9 @@ export function createMonthGrid(counts, shownDay, { onMoved, onChosen }) {
 
 /** The same day of another month, or the last one of a shorter month. */
 export function inMonth(day, steps) {
-    const days = daysOf(laterPeriod(day.slice(0, 6), steps));
+    const month = laterPeriod(day.slice(0, 6), steps);
+    // After 9999, years have more digits.
+    if (!/^\d{6}$/.test(month)) return day;
+    const days = daysOf(month);
     return days[Math.min(Number(day.slice(6)), days.length) - 1];
 }

@@ -4,7 +4,7 @@ import { message } from "../core/i18n.js";
 import { navigate } from "../core/navigation.js";
 import { searchURL } from "../core/routes.js";
 import { opensAtOnce } from "../replay/frames.js";
-import { askedTime, captureOfPeriod, closestHint } from "./asked-time.js";
+import { askedTime, captureOfPeriod, closestHint, skippedHint } from "./asked-time.js";
 import { pageOf } from "./page-reports.js";
 import { progressPanel } from "./panels.js";
 
@@ -73,7 +73,8 @@ export function createOpenings(viewer) {
                 return;
             }
             const position = traversed ? steps.position : undefined;
-            const hint = capture && !list.similarTo ? slashHint(url, capture.url) : similarHint(list);
+            const hint = capture && !list.similarTo ? [skippedHint(list.captures.find((one) => one.timestamp === timestamp), capture), slashHint(url, capture.url)].filter(Boolean).join(" ")
+                : similarHint(list);
             arrivals.expect({ url: capture?.url ?? url, page, hint, position });
             const { framePage } = display.state;
             const isSame = page && arrivals.isFramePage(page);

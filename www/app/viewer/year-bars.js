@@ -13,7 +13,7 @@ const barsMax = 60;
 export function createYearBars(counts, onChosen) {
     const counted = Array.from(counts, ([period, captures]) => ({ period, captures }));
     const years = withGaps(counted, barsMax) ?? counted;
-    const most = counts.values().reduce((one, other) => Math.max(one, other));
+    const most = counted.reduce((found, { captures }) => Math.max(found, captures), 1);
     const element = make("div", { class: "year-bars", role: "group", "aria-label": message("captures.years"), on: { keydown: move } });
     let buttons = [];
 
@@ -32,6 +32,18 @@ export function createYearBars(counts, onChosen) {
             else button.removeAttribute("aria-current");
         }
         if (hadFocus) focus();
+        // When it's on the page
+        queueMicrotask(reveal);
+    }
+
+    /** Scrolls the bars to the current one. */
+    function reveal() {
+        const current = element.querySelector("[aria-current]");
+        if (!current) return;
+        const before = current.offsetLeft - element.scrollLeft;
+        if (before < 0 || before + current.offsetWidth > element.clientWidth) {
+            element.scrollLeft = current.offsetLeft - (element.clientWidth - current.offsetWidth) / 2;
+        }
     }
 
     function barOf({ period, captures }, index, { length }) {
