@@ -161,7 +161,7 @@ def test_calendar_by_keyboard(library, page):
     expect(rows.get_by_role("link").first).to_be_focused()
     page.keyboard.press("ArrowUp")
     expect(page.get_by_role("heading", name="11 June 2003: 1 capture")).to_be_visible()
-    expect(rows.get_by_role("link")).to_be_focused()
+    expect(rows.get_by_role("link", name="10:00:00 unchanged since 3 May 2003")).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(rows.get_by_role("link", name="09:00:00")).to_be_focused()
     assert page.url == address

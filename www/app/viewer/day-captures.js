@@ -1,11 +1,10 @@
 /** The captures of one day, with one tab stop. The arrow keys lead on to the captures of other days. */
+import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
-import { number } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { laterPeriod, mediumPeriodText, periodText } from "../core/periods.js";
 import { pageURL } from "../core/routes.js";
 import { exactMoment, timeOf } from "../core/times.js";
-import * as api from "../core/api.js";
 import { createCaptureRuns } from "./capture-runs.js";
 
 const partSize = 200;
@@ -17,8 +16,8 @@ const clock = (time) => /T(\d\d:\d\d:\d\d)/.exec(time)?.[1] ?? "";
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {import("../core/api.js").Capture} shown
  * @param {Map<string, number>} counts as for `createMonthGrid`
- * @param {{onChosen: (capture: import("../core/api.js").Capture) => void, onBeyond: (day: string, atEnd: boolean) => void}} listener
- *   `onBeyond`: an arrow key leads to the captures of another day, from its start or its end
+ * @param {{onChosen: (capture: import("../core/api.js").Capture) => void, onBeyond: (day: string, end: "start"|"end") => void}} listener
+ *   `onBeyond`: an arrow key leads to the captures of another day, to the first or the last one
  */
 export function createDayCaptures(archive, shown, counts, { onChosen, onBeyond }) {
     const days = [...counts.keys()];
@@ -41,15 +40,16 @@ export function createDayCaptures(archive, shown, counts, { onChosen, onBeyond }
         clearTimeout(timer);
         const n = counts.get(day) ?? 0;
         title.textContent = message("captures.bar", { period: periodText(day), n });
-        rows.replaceChildren();
+        // An arrow key that leads on to another day leaves its row only when the next one is there.
+        if (!focus) rows.replaceChildren();
         rows.setAttribute("aria-busy", String(n > 0));
         // Enough room at once, so that nothing moves when they are there.
         rows.style.minBlockSize = n > 0 ? `${Math.min(n, 4) * 1.75}rem` : "0";
-        if (n > 0) timer = setTimeout(() => load(day, laterPeriod(day, -1), n), focus ? 0 : waitMilliseconds);
+        if (n > 0) timer = setTimeout(() => load(day, laterPeriod(day, -1), n, true), focus ? 0 : waitMilliseconds);
     }
 
-    /** Adds the captures after a time. */
-    async function load(day, after, left) {
+    /** Lists the captures after a time: the first ones of the day, or more. */
+    async function load(day, after, left, isFirst = false) {
         const isCurrent = () => day === current && element.isConnected;
         try {
             const { captures } = await api.captures(archive, shown.url, { after, limit: partSize });
@@ -58,12 +58,14 @@ export function createDayCaptures(archive, shown, counts, { onChosen, onBeyond }
             const all = await runs.of(found).catch(() => found.map((capture) => ({ since: capture.timestamp, captures: [capture] })));
             if (!isCurrent()) return;
             const hadFocus = rows.contains(document.activeElement);
-            rows.querySelector(".more")?.remove();
             const added = all.flatMap(rowsOf);
+            if (isFirst) rows.replaceChildren();
+            rows.querySelector(".more")?.remove();
             rows.append(...added);
             const rest = left - found.length;
             if (rest > 0 && found.length > 0) rows.append(moreRow(day, found.at(-1).timestamp, rest));
             rows.removeAttribute("aria-busy");
+            rows.style.minBlockSize = "";
             rove(rows.querySelector('[aria-current]') ?? stops()[0]);
             if (focusAt) focusEnd();
             else if (hadFocus) added[0]?.querySelector("a, button")?.focus();
