@@ -13,7 +13,7 @@ import { absencePanel, failurePanel } from "./panels.js";
 export function createFallbacks(viewer) {
     const { agent, archive, attempts, display, frame, onFailed, onShown, pageReports, title } = viewer;
     let needsServer = false;
-    const openAgain = (url, timestamp) => viewer.openings.openURL(url, timestamp, { step: "replace" });
+    const openAgain = (url, timestamp) => viewer.openings.openURL(url, timestamp, { step: "replace", isAsked: false });
     const server = followServer({ onBack: () => {
         if (needsServer && display.state.name === "failed") attempts.retry();
     } });

@@ -30,17 +30,17 @@ export function createOpenings(viewer) {
     /**
      * @param {string} url
      * @param {string} timestamp the requested time; empty for the latest capture
-     * @param {{step?: import("./navigation.js").Step, trust?: boolean, traversed?: boolean}} [how]
+     * @param {{step?: import("./navigation.js").Step, trust?: boolean, traversed?: boolean, isAsked?: boolean}} [how]
      *   `trust`: try the engine even if the index has no capture of exactly this URL; `traversed`: Back or Forward
-     *   requested it
+     *   requested it; `isAsked`: whether the time is that of a link or the user
      */
-    async function openURL(url, timestamp, { step = "push", trust = false, traversed = false } = {}) {
+    async function openURL(url, timestamp, { step = "push", trust = false, traversed = false, isAsked = true } = {}) {
         const isCurrent = attempts.begin();
         arrivals.begin();
         const before = display.state;
         attempts.retry = () => {
             const { name, step: now } = display.state;
-            return openURL(url, timestamp, { step: name === "opening" ? now : "replace", trust });
+            return openURL(url, timestamp, { step: name === "opening" ? now : "replace", trust, isAsked });
         };
         lookups.forgetNearest();
         showHint("");
@@ -66,7 +66,7 @@ export function createOpenings(viewer) {
                 return;
             }
             const page = capture && { ...pageOf(url, fragmentOf(url), capture, list),
-                askedTime: askedTime(timestamp, list) };
+                askedTime: isAsked ? askedTime(timestamp, list) : "" };
             if (isPDF(capture)) {
                 await fallbacks.showFile(list, { askedTime: page.askedTime });
                 if (isCurrent()) showHint(closestHint(page));
