@@ -122,8 +122,8 @@ def test_parts_are_those_of_the_requests(host, browser, tmp_path, mode):
     button.focus()
     page.keyboard.press("i")
     info = page.get_by_role("group", name="Page info")
-    for text in ["10 captures make up this page so far, from 2 years before the page to 3 years after the page.",
-            "2 captures are more than a day from the page", "3 captures stand in for something else", "1 request wasn't captured",
+    for text in ["10 captures make up this page so far. Earliest: 2 years before the page. Latest: 3 years after the page.",
+            "2 captures are more than a day from the page", "3 captures have another URL or reuse content", "1 request wasn't captured",
             "3 May 2021 at 08:00:00 UTC", "Hashes agree", "archive/parts.warc.gz, byte "]:
         expect(info).to_contain_text(text)
     listed = info.locator("details").filter(has_text="more than a day").get_by_role("link")

@@ -63,7 +63,7 @@ addMessages({
     "viewer.server-missing": "Not in this archive",
     "viewer.server-unreadable": "This capture can't be read",
     "viewer.skipped": "{n, plural, one {# archive wasn't searched.} other {# archives weren't searched.}}",
-    "viewer.skipped-capture": "The capture of {time} only redirects to its own URL, or its content is missing. Showing the closest, {shown}.",
+    "viewer.skipped-capture": "The capture of {time} can't be shown: it redirects to its own URL or has no content. Showing the closest, {shown}.",
     "viewer.title-captured": "{title}, captured {time}",
     "viewer.url": "URL in {kind, select, collection {this collection} other {this archive}}",
     "viewer.url-never-confirmed": "This page's URL isn't in {kind, select, collection {this collection} other {this archive}}, so the URL isn't shown.",
