@@ -2,13 +2,9 @@
 
 import pytest
 from capture_host import make_server
-from support.capture_page import READ
+from support.capture_page import KEPT, READ
 from support.waiting import wait_until
 
-KEPT = """async () => {
-    for (const name of await caches.keys()) if (await (await caches.open(name)).match("/complete")) return true;
-    return false;
-}"""
 # What docs/clients.md says that only some engines have, on localhost without an installation.
 ABILITIES = """async () => ({
     sync: "SyncManager" in window, vibration: "vibrate" in navigator, wakeLock: "wakeLock" in navigator, badge: "setAppBadge" in navigator,

@@ -20,6 +20,11 @@ READ = """(store) => new Promise((resolve, reject) => {
         };
     };
 })"""
+# Whether the service worker has all files of the page.
+KEPT = """async () => {
+    for (const name of await caches.keys()) if (await (await caches.open(name)).match("/complete")) return true;
+    return false;
+}"""
 
 
 # Rows for the database of the page: of a status, how many, and how many days ago the first one was.
@@ -92,10 +97,7 @@ def state(page, name):
 def wait_until_offline_ready(page):
     """The service worker has the files of the page."""
     # `wait_for_function` takes the promise of an async function for true.
-    wait_until(lambda: page.evaluate("""async () => {
-        for (const name of await caches.keys()) if (await (await caches.open(name)).match("/complete")) return true;
-        return false;
-    }"""), "the service worker has all files")
+    wait_until(lambda: page.evaluate(KEPT), "the service worker has all files")
 
 
 def expect_unable(page, reason=""):
