@@ -22,6 +22,8 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     // How far the arriving page has moved in the browser's history.
     let movesLater = 0;
     let wasRestored = false;
+    // Whether the frame was navigated since the last page arrived, as far as is known.
+    let isLeft = true;
     // Whether the arriving page got the captured answer to other data.
     let hasSimilarAnswer = false;
     // The URL of a document that is such an answer itself.
@@ -55,6 +57,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
         /** A URL was requested. */
         begin() {
+            isLeft = true;
             movesLater = 0;
             hasSimilarAnswer = false;
             similarDocument = "";
@@ -67,6 +70,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
         /** The page navigates by itself. */
         leave() {
+            isLeft = true;
             if (display.state.name !== "opening") expected = noExpectation;
             movesLater = 0;
             hasSimilarAnswer = false;
@@ -96,8 +100,8 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
                 display.go("arrive", { page });
                 return;
             }
-            // A page can report its URL again after it was loaded. The hint stays.
-            const isRepeated = report.kind === "move" && display.state.name === "page" && isFramePage(page);
+            // A page can report its URL again, and the agent can see it before it reports itself. The hint stays.
+            const isRepeated = (report.kind === "move" || !isLeft) && display.state.name === "page" && isFramePage(page);
             if (!wasRestored && (isExpected || !isRepeated)) {
                 const skipped = isOfURL && skippedHint(expected.page.capture, capture);
                 showHint(hintOf(page, hasSimilarAnswer || isSimilarDocument(page), isExpected && (skipped || expected.hint)));
@@ -106,6 +110,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             }
             const position = isExpected ? expected.position : undefined;
             if (isExpected) expected = noExpectation;
+            isLeft = false;
             display.go("arrive", { page });
             moveNow();
             if (position) agent.tell("scroll", position);
@@ -136,6 +141,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         uncover({ fragment, askedTime }) {
             const { reportedURL, capture, list, fragment: before } = display.state.framePage;
             const page = { ...pageOf(reportedURL, fragment, capture, list), askedTime };
+            isLeft = false;
             display.go("uncover", { page });
             showHint([closestHint(page), captureNote(capture)].filter(Boolean).join(" "));
             icons.set(pageIcons.icons, pageIcons.timestamp);
@@ -154,6 +160,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         /** A request got the captured answer to other data, which arrives as a page, or at one if `documentURL` is empty. */
         noteSimilarAnswer(documentURL) {
             const { state } = display;
+            if (documentURL) isLeft = true;
             if (documentURL) similarDocument = documentURL;
             else if (!isConfirmed(state)) hasSimilarAnswer = true;
             const isThere = isConfirmed(state) && (!documentURL || isSimilarDocument(state.page));
