@@ -1,5 +1,6 @@
 """The replay modes: by lookups the server answers for each capture, by ranges the engine reads the file."""
 
+import itertools
 import re
 
 import pytest
@@ -10,6 +11,7 @@ from support.expecting import expect
 from support.film import lengthen
 from support.journey import SITE, TITLE, expect_home, expect_species, read_all
 from support.places import FIXTURES
+from support.storages import CHANGE_SETTINGS
 from support.viewer import Viewer
 from support.waiting import wait_until
 
@@ -164,31 +166,45 @@ def test_another_mode_replaces_the_collection(host_with_sample, browser):
 
 def test_collection_that_a_page_changed_is_replaced(host_with_sample, browser):
     """Archived scripts can write to the engine's database. Their changes are gone when the archive is opened again."""
-    change = """(policy) => new Promise((done, failed) => {
-        const opening = indexedDB.open("collDB");
-        opening.onsuccess = () => {
-            const store = opening.result.transaction("colls", "readwrite").objectStore("colls");
-            const reading = store.openCursor();
-            reading.onsuccess = () => {
-                const { value } = reading.result;
-                const before = value.config.extraConfig.csp ?? null;
-                if (policy) reading.result.update(
-                    { ...value, config: { ...value.config, extraConfig: { ...value.config.extraConfig, csp: policy } } });
-                done(before);
-            };
-            opening.result.close();
-        };
-        opening.onerror = failed;
-    })"""
     page = browser.page
+    agent_url = re.compile(rf"^{re.escape(host_with_sample.replay_origin('sample'))}/(\?replay=\w+)?$")
+
+    def settings(changed={}):
+        page.wait_for_timeout(20)
+        agent = page.frame(url=agent_url)
+        return agent and agent.evaluate(CHANGE_SETTINGS, changed)
+
     viewer = open_by(page, host_with_sample, "")
     expect_home(viewer)
-    viewer.agent_frame.evaluate(change, "default-src *")
-    assert viewer.agent_frame.evaluate(change, None) == "default-src *"
+    wait_until(lambda: settings({"csp": "default-src *"}) is not None, "the engine has the collection")
+    assert settings()["csp"] == "default-src *"
     page.goto("about:blank")
     viewer = open_by(page, host_with_sample, "")
+    # The page is loaded before the engine is set up, and again after it.
+    wait_until(lambda: (now := settings()) is not None and "csp" not in now, "the collection is replaced")
     expect_home(viewer)
-    assert viewer.agent_frame.evaluate(change, None) is None
+
+
+def test_pages_that_set_up_the_engine_wait_for_each_other(host_with_sample, browser):
+    """The agent, and a page that the server got a request for: the second one finds what the first one added."""
+    viewer = open_by(browser.page, host_with_sample, "")
+    expect_home(viewer)
+    agent = viewer.agent_frame
+    set_up_twice = """(url) => Promise.all([1, 2].map(() => new Promise((done) => {
+        const frame = document.createElement("iframe");
+        addEventListener("message", ({ source, data: { replayhost: kind, isKept } }) => {
+            if (source === frame.contentWindow && ["ready", "failed"].includes(kind)) done([kind, isKept]);
+        });
+        frame.src = url;
+        document.body.append(frame);
+    })))"""
+    assert browser.page.evaluate(set_up_twice, agent.url) == [["ready", True], ["ready", True]]
+    assert agent.evaluate(CHANGE_SETTINGS, {"csp": "default-src *"}) is not None
+    assert sorted(browser.page.evaluate(set_up_twice, agent.url)) == [["ready", False], ["ready", True]]
+    assert "csp" not in agent.evaluate(CHANGE_SETTINGS, {})
+    # An archived script that keeps the lock delays the setup, but doesn't prevent it.
+    agent.evaluate("() => { navigator.locks.request('replayhost-setup', () => new Promise(() => {})); }")
+    assert browser.page.evaluate(set_up_twice, agent.url) == [["ready", True], ["ready", True]]
 
 
 @pytest.mark.few("lookups")
@@ -311,10 +327,11 @@ def test_answer_to_other_data_is_shown_only_if_it_is_the_only_one(sending_archiv
     viewer.read("button:text-is('/one')").click()
     expect(viewer.read("h1")).to_have_text("Sea")
     expect(hint).to_contain_text(said)
-    # The agent can see a page before it reports itself, so the second report can differ.
-    viewer.archived_frame.evaluate("""(url) => parent.postMessage(
-        { wb_type: "load", url, ts: "20241121090000", title: "Reported again", icons: [] }, "*")""", f"{EXAMPLE}/one")
-    expect(page).to_have_title(re.compile("Reported again"))
+    # The agent can see a page before it reports itself, so a second report can differ. Here it follows the page's own reports.
+    again = """([url, title]) => parent.postMessage({ wb_type: "load", url, ts: "20241121090000", title, icons: [] }, "*")"""
+    titles = (f"Reported again {number}" for number in itertools.count())
+    wait_until(lambda: viewer.archived_frame.evaluate(again, [f"{EXAMPLE}/one", next(titles)]) or page.wait_for_timeout(100)
+        or page.title().startswith("Reported again"), "the page is reported again")
     expect(hint).to_contain_text(said)
     page.get_by_role("button", name="Back", exact=True).click()
     expect(viewer.read("h1")).to_have_text("Start")

@@ -11,6 +11,7 @@ from support.engines.firefox import Firefox
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import APP_SCRIPT, IS_BUNDLED
+from support.storages import CHANGE_SETTINGS
 from support.viewer import Viewer
 from support.waiting import wait_until
 
@@ -293,26 +294,12 @@ def test_page_that_floods_and_takes_the_focus_before_the_app(host, browser, tmp_
     expect(viewer.address).to_have_value("typed here")
 
 
-TAMPER = """() => new Promise((done, failed) => {
-    const opening = indexedDB.open("collDB");
-    opening.onerror = failed;
-    opening.onsuccess = () => {
-        const store = opening.result.transaction("colls", "readwrite").objectStore("colls");
-        store.getAll().onsuccess = ({ target }) => {
-            const [collection] = target.result;
-            collection.config.extraConfig = { ...collection.config.extraConfig, archivePrefix: "/nothing/" };
-            store.put(collection).onsuccess = () => done(opening.result.close());
-        };
-    };
-})"""
-
-
 def test_page_loads_again_if_the_engine_was_changed(shared_host_with_sample, browser):
     """Archived scripts can change the engine's settings. The next page isn't the one that these settings lead to."""
     host, page = shared_host_with_sample, browser.page
     viewer = visit(host, page)
     expect_species(viewer)
-    viewer.agent_frame.evaluate(TAMPER)
+    assert viewer.agent_frame.evaluate(CHANGE_SETTINGS, {"archivePrefix": "/nothing/"}) is not None
     page.goto("about:blank")
     # The worker has read its settings already, and ends with the browser.
     session = browser.context.new_cdp_session(page)

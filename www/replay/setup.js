@@ -4,6 +4,7 @@
 const boot = JSON.parse(document.getElementById("boot-data").textContent);
 const workerURL = boot.worker && new URL(boot.worker, location.href).href;
 const silenceSecondsMax = 60;
+const lockSecondsMax = 10;
 // By lookups, the engine requests each capture from the server. By ranges, it reads the archive's file itself. A
 // collection of archives has no file.
 const isCollection = boot.source === undefined;
@@ -243,6 +244,24 @@ async function setUpCollection(worker, mode, exists, progress) {
     }
 }
 
+/**
+ * Waits for other pages that change the engine's collections: the agent, and a page that the server got a request for. Each would remove what
+ * the other added. An archived script can keep the lock, so the waiting ends.
+ */
+async function alone(change) {
+    let isWaiting = true;
+    const act = () => {
+        isWaiting = false;
+        return change();
+    };
+    try {
+        return await navigator.locks.request("replayhost-setup", { signal: AbortSignal.timeout(lockSecondsMax * 1000) }, act);
+    } catch (error) {
+        if (!isWaiting) throw error;
+        return change();
+    }
+}
+
 /** Sets up the engine, and returns the replay mode, with whether an earlier setup was complete and unchanged. */
 async function setUp(report) {
     // Nothing waits for the other. If several fail, what is wrong with the file is said.
@@ -258,11 +277,13 @@ async function setUp(report) {
     const wanted = await isByLookups ? "lookups" : "ranges";
     if (!modes.includes(wanted)) throw new SetupError("captures-refused");
     report("collection");
-    const [names] = await Promise.all([listCollections(worker), removeOtherWorkers()]);
-    await removeOutdated(worker, names);
-    const exists = names.includes(boot.collection);
-    const isKept = exists && await storedMode() === wanted;
-    const mode = isKept ? wanted : await setUpCollection(worker, wanted, exists, (percent) => report("collection", percent));
+    const { mode, isKept } = await alone(async () => {
+        const [names] = await Promise.all([listCollections(worker), removeOtherWorkers()]);
+        await removeOutdated(worker, names);
+        const exists = names.includes(boot.collection);
+        if (exists && await storedMode() === wanted) return { mode: wanted, isKept: true };
+        return { mode: await setUpCollection(worker, wanted, exists, (percent) => report("collection", percent)), isKept: false };
+    });
     if (!navigator.serviceWorker.controller) {
         await Promise.race([
             new Promise((done) => {

@@ -3,23 +3,19 @@
 import re
 
 from .expecting import expect
+from .storages import ASKED
 from .waiting import wait_until
 
 # Chromium's words for requests to a stopped server
 UNREACHABLE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|ERR_FAILED|ERR_ABORTED|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING"
 # The rows of a store of the page's database, without its modules: the server may be stopped.
-READ = """(store) => new Promise((resolve, reject) => {
-    const opening = indexedDB.open("replayhost-capture");
-    opening.onerror = () => reject(opening.error);
-    opening.onsuccess = () => {
-        const database = opening.result;
-        const reading = database.transaction([store]).objectStore(store).getAll();
-        reading.onsuccess = () => {
-            database.close();
-            resolve(reading.result);
-        };
-    };
-})"""
+READ = f"""async (store) => {{
+    {ASKED}
+    const database = await asked(indexedDB.open("replayhost-capture"));
+    const rows = await asked(database.transaction([store]).objectStore(store).getAll());
+    database.close();
+    return rows;
+}}"""
 # Whether the service worker has all files of the page.
 KEPT = """async () => {
     for (const name of await caches.keys()) if (await (await caches.open(name)).match("/complete")) return true;
@@ -28,24 +24,23 @@ KEPT = """async () => {
 
 
 # Rows for the database of the page: of a status, how many, and how many days ago the first one was.
-SEED = """([status, count, days]) => new Promise((resolve, reject) => {
-    const opening = indexedDB.open("replayhost-capture");
-    opening.onsuccess = () => {
-        const transaction = opening.result.transaction(["shares", "history"], "readwrite");
-        for (let number = 0; number < count; number += 1) {
-            const time = Date.now() - days * 86_400_000 + number;
-            const url = `https://quay.example/${number}`;
-            const common = { id: `seed-${number}`, url, sourceApp: "test", serverDownloadId: null, message: "" };
-            if (status) transaction.objectStore("shares").add({ ...common, request: {}, cachedAt: time, status, lastAttempt: time, attemptCount: 0, notBefore: 0, why: "" });
-            if (status !== "held") transaction.objectStore("history").put({ ...common, sharedAt: time, status: "confirmed" });
-        }
-        transaction.oncomplete = () => {
-            opening.result.close();
-            resolve();
-        };
-        transaction.onerror = () => reject(transaction.error);
-    };
-})"""
+SEED = f"""async ([status, count, days]) => {{
+    {ASKED}
+    const database = await asked(indexedDB.open("replayhost-capture"));
+    const transaction = database.transaction(["shares", "history"], "readwrite");
+    for (let number = 0; number < count; number += 1) {{
+        const time = Date.now() - days * 86_400_000 + number;
+        const url = `https://quay.example/${{number}}`;
+        const common = {{ id: `seed-${{number}}`, url, sourceApp: "test", serverDownloadId: null, message: "" }};
+        if (status) transaction.objectStore("shares").add({{ ...common, request: {{}}, cachedAt: time, status, lastAttempt: time, attemptCount: 0, notBefore: 0, why: "" }});
+        if (status !== "held") transaction.objectStore("history").put({{ ...common, sharedAt: time, status: "confirmed" }});
+    }}
+    await new Promise((done, failed) => {{
+        transaction.oncomplete = done;
+        transaction.onabort = () => failed(transaction.error);
+    }});
+    database.close();
+}}"""
 
 
 def open_page(browser, capture, path="/"):

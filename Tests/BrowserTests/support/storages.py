@@ -27,13 +27,33 @@ LOOK = """async () => {
 }"""
 STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
 
+# Waits for a request to a database. An error in a listener wouldn't end a promise, and a test would wait for it for ever.
+ASKED = """const asked = (request) => new Promise((done, failed) => {
+        request.onsuccess = () => done(request.result);
+        request.onerror = () => failed(request.error);
+        request.onblocked = () => failed(new Error("another connection to the database is open"));
+    });"""
+
 # The type of the replay engine's collection: "live" for lookups, or "wacz" for ranges.
-STORED_TYPE = """() => new Promise((done, failed) => {
-    const opening = indexedDB.open("collDB");
-    opening.onerror = () => failed(opening.error);
-    opening.onsuccess = () => {
-        const reading = opening.result.transaction("colls").objectStore("colls").getAll();
-        reading.onsuccess = () => done(reading.result.map((one) => one.type).join());
-        opening.result.close();
-    };
-})"""
+STORED_TYPE = f"""async () => {{
+    {ASKED}
+    const database = await asked(indexedDB.open("collDB"));
+    const stored = await asked(database.transaction("colls").objectStore("colls").getAll());
+    database.close();
+    return stored.map(({{ type }}) => type).join();
+}}"""
+
+# Changes settings of the engine's only collection, as an archived script can; returns those of before, or `null` if there is none.
+CHANGE_SETTINGS = f"""async (settings) => {{
+    {ASKED}
+    const database = await asked(indexedDB.open("collDB"));
+    const store = database.transaction("colls", "readwrite").objectStore("colls");
+    const [collection] = await asked(store.getAll());
+    const before = collection && {{ ...collection.config.extraConfig }};
+    if (collection) {{
+        Object.assign(collection.config.extraConfig ??= {{}}, settings);
+        await asked(store.put(collection));
+    }}
+    database.close();
+    return before ?? null;
+}}"""
