@@ -23,7 +23,16 @@ def open_list(engine, host):
     engine.go("about:blank")
     engine.go(f"{host.home}/#as=list")
     engine.wait_for("() => document.querySelectorAll('.row h2 a').length === 2", what="the list is shown")
-    engine.run("() => document.querySelector('.row h2 a').focus()")
+    focus(engine, 0)
+
+
+def focus(engine, row):
+    """The list is invisible, and takes no focus, until all of it is known."""
+    engine.wait_for("""(row) => {
+        const link = document.querySelectorAll('.row h2 a')[row];
+        link.focus();
+        return document.activeElement === link;
+    }""", row, what="the row has the focus")
 
 
 def has_dialog(engine, text):
@@ -41,7 +50,7 @@ def test_keys_act_on_the_selection(host, tab):
         tab.press_keys(ESCAPE + ESCAPE)
         tab.wait_for("() => !document.querySelector('dialog[open]')", what="the dialog is closed")
     for row in [1, 0]:
-        tab.run("(row) => document.querySelectorAll('.row h2 a')[row].focus()", row)
+        focus(tab, row)
         tab.press_keys(" ")
         tab.wait_for_text(f"{2 - row} selected")
     tab.press_keys(DELETE)
