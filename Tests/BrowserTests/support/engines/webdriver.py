@@ -32,9 +32,8 @@ class WebDriverEngine(Engine):
         raise NotImplementedError
 
     def begin(self):
-        """After the session was made."""
-        milliseconds = SECONDS * 1000
-        self.command("SetTimeouts", script=milliseconds, pageLoad=milliseconds, implicit=0)
+        """After the session was made. A page has loaded when its frames have, which takes long on a busy machine."""
+        self.command("SetTimeouts", script=SECONDS * 1000, pageLoad=SECONDS * 4000, implicit=0)
 
     def go(self, address):
         self.command("Navigate", url=address)
