@@ -19,7 +19,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", f"--disable-features={NOT_TESTED}",
 ]
-MILLISECONDS = 30_000
+MILLISECONDS = 60_000
 
 
 def is_local(address):

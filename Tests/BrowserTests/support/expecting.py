@@ -6,7 +6,7 @@ from playwright.sync_api import expect as playwright_expect
 
 # The longer Playwright's timeout, the longer its interval: 50 ms below 0.5 s, 100 ms below 2.5 s, else 500 ms. The sum is
 # the timeout of all other waits, `MILLISECONDS`.
-LIMITS = [400, 2_000, 7_600, 20_000]
+LIMITS = [400, 2_000, 7_600, 50_000]
 
 
 class Expecting:

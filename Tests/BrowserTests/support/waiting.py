@@ -2,7 +2,7 @@
 
 import time
 
-SECONDS = 30
+SECONDS = 60
 
 
 def wait_until(condition, what, seconds=SECONDS):

@@ -166,7 +166,7 @@ class Marionette:
     """Messages `LENGTH:JSON`: `[0, id, command, parameters]` is answered by `[1, id, error, result]`."""
 
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS * 5)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS * 3)
         self.input = self.socket.makefile("rb")
         self.count = 0
         self.receive()

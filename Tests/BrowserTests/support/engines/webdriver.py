@@ -33,7 +33,7 @@ class WebDriverEngine(Engine):
 
     def begin(self):
         """After the session was made. A page has loaded when its frames have, which takes long on a busy machine."""
-        self.command("SetTimeouts", script=SECONDS * 1000, pageLoad=SECONDS * 4000, implicit=0)
+        self.command("SetTimeouts", script=SECONDS * 1000, pageLoad=SECONDS * 2000, implicit=0)
 
     def go(self, address):
         self.command("Navigate", url=address)

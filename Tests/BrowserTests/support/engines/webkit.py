@@ -100,7 +100,7 @@ class WebKit(WebDriverEngine):
         for _ in range(5):
             port = free_port()
             driver = self.start(["WebKitWebDriver", f"--port={port}"], stdout=self.log, env=environment)
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS * 5)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS * 3)
             if wait_until(lambda: is_ended(driver) or listens(connection), "WebKitWebDriver listens") != "ended":
                 return connection
         raise AssertionError("WebKitWebDriver did not start")
