@@ -13,7 +13,7 @@ import { preferences } from "./preferences.js";
 import { createPlayer } from "./preview.js";
 import { confirmRemoval } from "./removal.js";
 import { serviceIcon } from "./service-icon.js";
-import { adviceText, ago, canRetry, choicesText, isOpen, isRunning, percentOf, progressText, stateText } from "./state-texts.js";
+import { adviceText, ago, canRetry, choicesText, isOpen, isRunning, percentOf, progressText, secondTryText, stateText } from "./state-texts.js";
 import { onSwipe } from "./swipe.js";
 import { isReplayURL, siteOf } from "./urls.js";
 
@@ -194,10 +194,10 @@ export function createRow(first, { onChanged, onRemoved, onShareAgain }) {
         // A queued download has the message of its last attempt.
         const isShown = now === "queued" ? reason === "retry" || reason === "site" : canRetry(download) && now !== "cancelled";
         const seen = now === "completed" ? [download.incomplete, download.replay_check] : [];
-        const again = !download.isSecondTry ? [] : now === "failed" ? [message("capture.row.second-try-failed")]
-            : isOpen(download) ? [message("capture.row.second-try")] : [];
-        const shown = isShown || again.length > 0 ? [...again, isShown && text && sentence(plain(text, 1000)), isShown && adviceText(download)].filter(Boolean)
-            : seen.map((line) => line && sentence(plain(line, 1000))).filter(Boolean);
+        const secondTry = secondTryText(download);
+        const lines = isShown || secondTry ? [secondTry, isShown && text && sentence(plain(text, 1000)), isShown && adviceText(download)]
+            : seen.map((line) => line && sentence(plain(line, 1000)));
+        const shown = lines.filter(Boolean);
         if (note.dataset.shown === shown.join("\n")) return;
         note.dataset.shown = shown.join("\n");
         note.replaceChildren(...shown.map((line) => make("p", {}, ...withCode(line))));

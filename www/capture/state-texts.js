@@ -41,6 +41,16 @@ export function deservesSecondTry({ state, error_code: code, options, quality_fa
 }
 
 /**
+ * @param {Download & {isSecondTry: boolean}} download
+ * @returns {string} that this is the second try; empty for another download, and for one that ended otherwise than by failing
+ */
+export function secondTryText(download) {
+    if (!download.isSecondTry) return "";
+    if (download.state === "failed") return message("capture.row.second-try-failed");
+    return isOpen(download) ? message("capture.row.second-try") : "";
+}
+
+/**
  * @param {import("./database.js").StorageError} error
  * @returns {string} why this device can't keep a URL
  */
