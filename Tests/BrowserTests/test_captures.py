@@ -191,7 +191,9 @@ def test_repeated_captures_are_grouped(library, page):
     page.locator(".capture-chip").click()
     group = page.get_by_role("button", name="2 captures, unchanged since 09:00:00")
     rows = page.locator(".day-list a:visible")
+    note = page.get_by_text("“Unchanged” means that the index has the same digest for them.")
     expect(rows).to_have_text(["09:00:00shown"])
+    expect(note).to_be_visible()
     group.click()
     expect(rows).to_have_text(["09:00:00shown", "10:00:00", "11:00:00"])
     cell(page, "20 June 2003: 2 captures").focus()
@@ -200,6 +202,7 @@ def test_repeated_captures_are_grouped(library, page):
     cell(page, "11 June 2003: 1 capture").focus()
     page.keyboard.press("Control+Home")
     expect(rows).to_have_text(["08:00:00"])
+    expect(note).to_be_hidden()
     page.get_by_role("button", name="2003: 8 captures")
     for _ in range(5):
         page.keyboard.press("PageDown")

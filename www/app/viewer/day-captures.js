@@ -24,7 +24,8 @@ export function createDayCaptures(archive, shown, counts, { onChosen, onBeyond }
     const runs = createCaptureRuns(archive, shown.url);
     const title = make("h3", { id: "captures-of-day" });
     const rows = make("ul", { class: "day-list", "aria-labelledby": "captures-of-day", on: { keydown: move, focusin: ({ target }) => rove(target) } });
-    const element = make("section", { class: "day-captures", "aria-labelledby": "captures-of-day" }, title, rows);
+    const note = make("p", { class: "quiet", hidden: true, text: message("captures.unchanged-note") });
+    const element = make("section", { class: "day-captures", "aria-labelledby": "captures-of-day" }, title, rows, note);
     let current = "";
     let timer = 0;
     let focusAt = null;
@@ -60,6 +61,7 @@ export function createDayCaptures(archive, shown, counts, { onChosen, onBeyond }
             const hadFocus = rows.contains(document.activeElement);
             const added = all.flatMap(rowsOf);
             if (isFirst) rows.replaceChildren();
+            if (isFirst || note.hidden) note.hidden = !all.some(isRepeated);
             rows.querySelector(".more")?.remove();
             rows.append(...added);
             const rest = left - found.length;
@@ -75,6 +77,9 @@ export function createDayCaptures(archive, shown, counts, { onChosen, onBeyond }
             rows.replaceChildren(make("li", { class: "quiet", text: message("captures.failed", { problem: plain(error.message, 300) }) }));
         }
     }
+
+    /** Whether a run has captures that only repeat another. */
+    const isRepeated = ({ since, captures }) => captures.length > 1 || since !== captures[0].timestamp;
 
     /** The first capture of a run, and those that only repeat it. */
     function rowsOf({ since, captures }) {

@@ -18,6 +18,7 @@ addMessages({
     "captures.shown": "shown",
     "captures.title": "Captures of this URL",
     "captures.unchanged": "unchanged since {since}",
+    "captures.unchanged-note": "“Unchanged” means that the index has the same digest for them.",
     "captures.utc": "Days and times are in UTC.",
     "captures.years": "Years",
 });
