@@ -22,8 +22,8 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     // How far the arriving page has moved in the browser's history.
     let movesLater = 0;
     let wasRestored = false;
-    // Whether the frame was navigated since the last page arrived, as far as is known.
-    let isLeft = true;
+    // Whether the next report of a page makes its hint: the frame was navigated, as far as is known, or a doubt is shown.
+    let needsHint = true;
     // Whether the arriving page got the captured answer to other data.
     let hasSimilarAnswer = false;
     // The URL of a document that is such an answer itself.
@@ -57,7 +57,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
         /** A URL was requested. */
         begin() {
-            isLeft = true;
+            needsHint = true;
             movesLater = 0;
             hasSimilarAnswer = false;
             similarDocument = "";
@@ -70,7 +70,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
 
         /** The page navigates by itself. */
         leave() {
-            isLeft = true;
+            needsHint = true;
             if (display.state.name !== "opening") expected = noExpectation;
             movesLater = 0;
             hasSimilarAnswer = false;
@@ -101,7 +101,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
                 return;
             }
             // A page can report its URL again, and the agent can see it before it reports itself. The hint stays.
-            const isRepeated = (report.kind === "move" || !isLeft) && display.state.name === "page" && isFramePage(page);
+            const isRepeated = (report.kind === "move" || !needsHint) && display.state.name === "page" && isFramePage(page);
             if (!wasRestored && (isExpected || !isRepeated)) {
                 const skipped = isOfURL && skippedHint(expected.page.capture, capture);
                 showHint(hintOf(page, hasSimilarAnswer || isSimilarDocument(page), isExpected && (skipped || expected.hint)));
@@ -110,7 +110,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             }
             const position = isExpected ? expected.position : undefined;
             if (isExpected) expected = noExpectation;
-            isLeft = false;
+            needsHint = false;
             display.go("arrive", { page });
             moveNow();
             if (position) agent.tell("scroll", position);
@@ -122,6 +122,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         arriveUnconfirmed() {
             if (display.state.over) return;
             const page = expected.page ?? display.state.page;
+            needsHint = true;
             expected = { ...expected, page: null };
             showHint(page ? message("viewer.url-unconfirmed") : message("viewer.url-never-confirmed", { kind: archive.kind }));
             display.go("arrive", { page });
@@ -130,7 +131,10 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         },
 
         /** The index couldn't be read. */
-        doubt: (error) => showHint(`${message("viewer.url-unconfirmed")} (${plain(error.message)})`),
+        doubt(error) {
+            needsHint = true;
+            showHint(`${message("viewer.url-unconfirmed")} (${plain(error.message)})`);
+        },
 
         changeFragment(fragment) {
             const { reportedURL, capture, list, askedTime } = display.state.page;
@@ -141,7 +145,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         uncover({ fragment, askedTime }) {
             const { reportedURL, capture, list, fragment: before } = display.state.framePage;
             const page = { ...pageOf(reportedURL, fragment, capture, list), askedTime };
-            isLeft = false;
+            needsHint = false;
             display.go("uncover", { page });
             showHint([closestHint(page), captureNote(capture)].filter(Boolean).join(" "));
             icons.set(pageIcons.icons, pageIcons.timestamp);
@@ -160,7 +164,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         /** A request got the captured answer to other data, which arrives as a page, or at one if `documentURL` is empty. */
         noteSimilarAnswer(documentURL) {
             const { state } = display;
-            if (documentURL) isLeft = true;
+            if (documentURL) needsHint = true;
             if (documentURL) similarDocument = documentURL;
             else if (!isConfirmed(state)) hasSimilarAnswer = true;
             const isThere = isConfirmed(state) && (!documentURL || isSimilarDocument(state.page));
