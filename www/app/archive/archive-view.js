@@ -27,6 +27,7 @@ export function showArchive(root, firstRoute, found) {
     let viewer = null;
     let page = null;
     let report = null;
+    let comparison = null;
     // Whether the dialog for saving the page that the viewer shows opens next.
     let isExporting = false;
     let open = true;
@@ -78,13 +79,15 @@ export function showArchive(root, firstRoute, found) {
     function update(route, traversed = false) {
         if (!archive) return;
         const view = route.view === "main" && !archive.mainPage ? "overview" : route.view;
-        const part = canReplay() ? partOf(view) : "page";
+        const part = partOf(view) === "viewer" && !canReplay() ? "page" : partOf(view);
         if (!loaded[part]) {
             load(part).then(() => open && update(readRoute(location), traversed), showMissing);
             return;
         }
         if (view === "report") {
             showReport(route);
+        } else if (view === "compare") {
+            showComparison(route);
         } else if (view !== "main" && view !== "page") {
             showPage({ ...route, view }, traversed);
         } else if (canReplay()) {
@@ -153,9 +156,33 @@ export function showArchive(root, firstRoute, found) {
         shown.resolve();
     }
 
+    /** Two captures. No script of an archived page runs meanwhile, so that none can change what is shown. */
+    function showComparison(route) {
+        if (comparison) {
+            comparison.show(route);
+            return;
+        }
+        endOpening();
+        closeReport();
+        viewer?.close();
+        viewer = null;
+        if (page) page.element.hidden = true;
+        comparison = loaded.compare.createComparison(archive);
+        root.append(comparison.element);
+        document.body.dataset.view = "pages";
+        document.title = comparison.title;
+        window.scrollTo(0, 0);
+        comparison.show(route);
+        showBanners();
+        shown.resolve();
+    }
+
+    /** Closes the report or the comparison, which aren't kept. */
     function closeReport() {
         report?.close();
+        comparison?.close();
         report = null;
+        comparison = null;
     }
 
     /** Shows the archive or collection after a change. A new title or new members need a new viewer. */

@@ -6,6 +6,7 @@ const parts = {
     page: [["archive/archive-page.css", "archive/details.css", "archive/archive-lists.css"], () => import("./archive-page.js")],
     viewer: [[], () => import("../viewer/viewer.js"), () => import("../viewer/replay-mode.js"), () => import("../replay/replay-port.js")],
     report: [["archive/report.css"], () => import("./report.js")],
+    compare: [["compare/compare.css"], () => import("../compare/compare.js")],
 };
 
 /** The modules of the page's tabs. */
@@ -22,10 +23,10 @@ export const tabs = {
 /** The exports of the parts that have loaded. */
 export const loaded = {};
 
-/** @returns {"page"|"viewer"|"report"} the part that shows a view of a route */
-export const partOf = (view) => ({ main: "viewer", page: "viewer", report: "report" }[view] ?? "page");
+/** @returns {"page"|"viewer"|"report"|"compare"} the part that shows a view of a route */
+export const partOf = (view) => ({ main: "viewer", page: "viewer", report: "report", compare: "compare" }[view] ?? "page");
 
-/** @param {"page"|"viewer"|"report"} part */
+/** @param {"page"|"viewer"|"report"|"compare"} part */
 export async function load(part) {
     if (loaded[part]) return;
     const [styles, ...modules] = parts[part];

@@ -133,7 +133,7 @@ export const urls = (target, { limit = 100, ...filter }, signal) =>
 /**
  * @param {import("./route-types.js").Target} target
  * @param {{url: string, timestamp: string}} capture
- * @param {"id_"|"dl_"} [form] `dl_`: as a download
+ * @param {"id_"|"dl_"|"ir_"} [form] `dl_`: as a download; `ir_`: of redirects and errors, too
  * @returns {string} the path of the archived body, without changes; empty if the URL has no such path
  */
 export function originalFile({ id }, { url, timestamp }, form = "id_") {

@@ -12,6 +12,8 @@
  *     /?archive=/archives/NAME.wacz#view=urls&q=TEXT its list of URLs; also match, type, status, method, after, before and
  *                                                    sort
  *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer; with words=WORDS, these are marked in it
+ *     /?archive=/archives/NAME.wacz#compare=URL&a=TIME&b=TIME&as=text
+ *                                                    two captures compared, as pages, text or source
  *     /?collection=ID                                a collection, with the same views and archives
  *
  * `&replay=ranges` or `&replay=lookups` after the archive sets the replay mode. It's kept in the URLs that are made from
@@ -30,7 +32,7 @@
  *   before?: string, sort?: "newest"|"oldest"|"largest"}} URLFilter
  * @typedef {{q?: string, sort?: "title"|"newest"|"oldest"|"url", after?: string, before?: string, collapse?: "url"}} PageFilter
  * @typedef {"overview"|"pages"|"urls"|"files"|"timeline"|"details"|"archives"|"report"} TargetTab
- * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"page"|TargetTab, url?: string,
- *   timestamp?: string, words?: string, filter?: URLFilter & {sort?: string}}} TargetRoute
+ * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"page"|"compare"|TargetTab, url?: string,
+ *   timestamp?: string, words?: string, a?: string, b?: string, as?: "pages"|"text"|"source", filter?: URLFilter & {sort?: string}}} TargetRoute
  * @typedef {{kind: "unknown", reason: string}} UnknownRoute
  */

@@ -74,10 +74,13 @@ export function readRoute(page) {
     } catch (error) {
         return { kind: "unknown", reason: error.message };
     }
+    const time = (parameter) => (fragment.get(parameter) ?? "").replace(/\D/g, "").slice(0, 17);
     const url = fragment.get("url");
-    if (url) {
-        const timestamp = (fragment.get("ts") ?? "").replace(/\D/g, "").slice(0, 17);
-        return { kind, name, view: "page", url, timestamp, ...chosen(fragment, ["words"]) };
+    if (url) return { kind, name, view: "page", url, timestamp: time("ts"), ...chosen(fragment, ["words"]) };
+    const compared = fragment.get("compare");
+    if (compared) {
+        const as = ["pages", "source"].find((way) => way === fragment.get("as")) ?? "text";
+        return { kind, name, view: "compare", url: compared, a: time("a"), b: time("b"), as };
     }
     const view = fragment.get("view");
     if (!Object.hasOwn(tabFilters, view ?? "")) return { kind, name, view: "main" };
@@ -168,3 +171,12 @@ export function encodedAll(parameters) {
 export function pageURL(target, url, timestamp = "") {
     return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
 }
+
+/**
+ * @param {import("./route-types.js").Target} target
+ * @param {string} url as captured
+ * @param {{a?: string, b?: string, as?: "pages"|"text"|"source"}} choice the times of two captures, and what is compared
+ * @returns {string} the comparison of the two captures
+ */
+export const compareURL = (target, url, { a = "", b = "", as = "text" }) =>
+    `${mainURL(target)}#compare=${encodeURIComponent(url)}&a=${a}&b=${b}&as=${as}`;
