@@ -318,7 +318,34 @@ def show_captures(host, page, folder):
     expect(page.get_by_role("button", name="2 captures, unchanged since 09:00:00")).to_be_attached()
 
 
+def compare_captures(host, page, folder, way):
+    """Of a redirect and an error, with words and lines wider than a window, and much that is the same."""
+    same = "".join(f"<p>{number} The water comes and goes.</p>\n" for number in range(100))
+    words = ["low" + "w" * 300, "high"]
+    captures = [({"url": f"{SITE}/", "time": f"2024-0{month}-01T00:00:00Z", "status": status, "location": f"{SITE}/{'x' * 200}"},
+        f"<!doctype html><title>News</title>{same}<p>{words[month - 1]}</p>{same}".encode()) for month, status in [(1, 301), (2, 404)]]
+    host.add(write_captures(folder / "news.wacz", "Two captures of the news", captures))
+    page.goto(f"{host.home}/?archive=/archives/news.wacz#compare={SITE}/&a=20240101000000&b=202403&as={way}")
+
+
+def show_compared_text(host, page, folder):
+    compare_captures(host, page, folder, "text")
+    expect(page.get_by_role("main").get_by_text("1 change", exact=True)).to_be_visible()
+
+
+def show_compared_source(host, page, folder):
+    compare_captures(host, page, folder, "source")
+    expect(page.get_by_role("button", name="unchanged lines").first).to_be_visible()
+
+
+def show_compared_pages(host, page, folder):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#compare={SITE}/&a=20240503&b=20241121&as=pages")
+    expect(page.frame_locator('iframe[title^="B, "]').get_by_role("link").first).to_be_visible()
+
+
 VIEWS = {
+    "compare-text": show_compared_text, "compare-source": show_compared_source, "compare-pages": show_compared_pages,
     "selection": show_selection, "removal": show_removal, "library-loading": show_loading_library,
     "library-failed": show_failed_library, "toast": show_toast,
     "report": show_report, "mark": show_what_a_mark_proves,

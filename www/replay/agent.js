@@ -113,6 +113,29 @@ function runAgent(controlOrigin) {
         repeat();
     }
 
+    // Ends what `together` began.
+    let apart = new AbortController();
+
+    /** Makes two frames of the viewer scroll together, or none if there are no names. */
+    function together({ names }) {
+        apart.abort();
+        apart = new AbortController();
+        // Where a frame was scrolled to. Its own event says so once more.
+        const reached = new Map();
+        try {
+            const views = names.map((name) => window.parent[name]);
+            views.forEach((view, index) => view.addEventListener("scroll", () => {
+                if (reached.get(view) === view.scrollY) return;
+                const other = views[1 - index];
+                other.scrollTo({ left: view.scrollX, top: view.scrollY, behavior: "instant" });
+                reached.set(other, other.scrollY);
+                reached.delete(view);
+            }, { signal: apart.signal }));
+        } catch {
+            // One has no document of this origin yet. The viewer repeats this when it has loaded.
+        }
+    }
+
     const titleOf = (page) => String(page.title ?? "").slice(0, 1000);
 
     /** Returns the URL from which the document was loaded. Its current URL may differ. */
@@ -172,7 +195,7 @@ function runAgent(controlOrigin) {
     });
 
     const { read, reveal, stop } = createTextReader(tell, replayFrame);
-    const commands = { check, icon, look, copy, reload, pause, scroll, read, reveal, stop };
+    const commands = { check, icon, look, copy, reload, pause, scroll, together, read, reveal, stop };
     window.addEventListener("message", (event) => {
         if (event.origin !== controlOrigin || event.source !== window.parent) return;
         const command = event.data?.replayhost;

@@ -12,13 +12,14 @@ import { size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
 import { navigate } from "../core/navigation.js";
+import { canReplay } from "../core/origins.js";
 import { mediumPeriodText } from "../core/periods.js";
 import { compareURL, pageURL, tabURL } from "../core/routes.js";
 import { exactURL, plainURL } from "../core/text.js";
 import { exactMoment, timeOf } from "../core/times.js";
 import { captureOfPeriod } from "../viewer/asked-time.js";
 import { createChanges } from "./changes.js";
-import { areEqual, bytesMax, decode, readContent } from "./content.js";
+import { areEqual, bytesMax, contentPath, decode, readContent } from "./content.js";
 import { differences, inSlices, linesOf, wordsOf } from "./differ.js";
 import { textOfHTML } from "./html-text.js";
 
@@ -106,22 +107,41 @@ export function createComparison(item) {
         known = new Map([[a.capture.timestamp, one], [b.capture.timestamp, other]]);
         choices.a.note(one, route.as);
         choices.b.note(other, route.as);
-        result.replaceChildren(...await resultOf([a, b], [one, other], signal));
+        const parts = await resultOf([a.capture, b.capture], [one, other], signal);
+        signal.throwIfAborted();
+        result.replaceChildren(...parts);
         announce(result.querySelector(".compare-count")?.textContent ?? "");
     }
 
     const contentOf = (capture, signal) => known.get(capture.timestamp) ?? readContent(item, capture, signal);
 
     async function resultOf(captures, contents, signal) {
-        if (captures[0].capture.timestamp === captures[1].capture.timestamp) return [verdict("same-capture")];
-        const problem = contents.findIndex((one) => one.problem);
-        if (route.as === "pages") return [];
+        const isWayPages = route.as === "pages";
+        if (captures[0].timestamp === captures[1].timestamp) return [verdict("same-capture")];
+        // Pages and pictures can be larger.
+        const problem = contents.findIndex((one) => one.problem && !(isWayPages && one.problem === "large"));
         if (problem >= 0) return [verdict(contents[problem].problem, { side: sides[problem].toUpperCase(), size: size(bytesMax) })];
-        if (areEqual(contents[0].bytes, contents[1].bytes)) return [verdict("equal", { size: size(contents[0].bytes.length) })];
-        const isReadable = ({ kind, type }) => kind === "html" || kind === "text" || route.as === "source" && type.startsWith("image/svg+xml");
+        const isEqual = contents.every((one) => !one.problem) && areEqual(contents[0].bytes, contents[1].bytes);
+        const equal = isEqual && verdict("equal", { size: size(contents[0].bytes.length) });
+        const arePictures = isWayPages && contents.every(({ kind }) => kind === "picture");
+        if (isEqual && (!isWayPages || arePictures)) return [equal];
+        const isReadable = ({ kind, type }) => arePictures || kind === "html" || kind === "text" || route.as === "source" && type.startsWith("image/svg+xml");
         const unreadable = contents.findIndex((one) => !isReadable(one));
         if (unreadable >= 0) return [verdict("no-text", { side: sides[unreadable].toUpperCase(), type: plain(contents[unreadable].type, 60) || "–" })];
-        return compareTexts(contents, signal);
+        if (arePictures) return picturesOf(captures, contents);
+        return isWayPages ? pagesOf(captures, equal) : compareTexts(contents, signal);
+    }
+
+    async function picturesOf(captures, contents) {
+        const { createPictures } = await import("./pictures.js");
+        return [createPictures(captures.map((capture, index) => ({ path: contentPath(item, capture), bytes: contents[index].bytes.length, time: exactMoment(capture.capturedAt) })))];
+    }
+
+    async function pagesOf(captures, equal) {
+        if (!canReplay()) return [verdict("no-replay")];
+        const { createSideBySide } = await import("./side-by-side.js");
+        shown = createSideBySide(item, captures);
+        return [equal, shown.element].filter(Boolean);
     }
 
     async function compareTexts(contents, signal) {
@@ -193,7 +213,7 @@ function createChoice(item, side, onTime) {
         capturesPopover(button, item, chosen, (timestamp) => {
             onTime(timestamp);
             button.focus();
-        });
+        }, false);
     });
     const open = make("a", { text: message("compare.open", { side: side.toUpperCase() }) });
     const notes = make("ul", { class: "capture-notes" });

@@ -224,7 +224,7 @@ export function createAgentFrame(archive, chosenMode, listener, opening) {
         },
 
         /**
-         * @param {"reload"|"pause"|"scroll"|"read"|"reveal"|"stop"} command
+         * @param {"reload"|"pause"|"scroll"|"together"|"read"|"reveal"|"stop"} command
          * @param {object} [details]
          */
         tell: (command, details = {}) => send({ ...details, replayhost: command }),

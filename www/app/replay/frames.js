@@ -14,6 +14,9 @@ export const agentFrame = () => makeEmpty("iframe", { name: "___replayhost_agent
 export const pageFrame = (src) => makeEmpty("iframe", { name: "___wb_replay_top_frame", sandbox, "aria-description": "F6 leaves the page",
     allow: "autoplay; fullscreen", src });
 
+/** @returns {HTMLIFrameElement} a frame in which an archived page is shown without its scripts */
+export const stillFrame = (name, src) => makeEmpty("iframe", { name, sandbox: "allow-same-origin", src });
+
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {""|"lookups"|"ranges"} mode the replay mode; empty for the default

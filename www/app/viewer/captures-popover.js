@@ -5,7 +5,9 @@ import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
+import { navigate } from "../core/navigation.js";
 import { laterPeriod, mediumPeriodText, periodText } from "../core/periods.js";
+import { compareURL } from "../core/routes.js";
 import { settings } from "../core/settings.js";
 import { readDate } from "../core/typed-dates.js";
 import { createDayCaptures } from "./day-captures.js";
@@ -19,25 +21,41 @@ import { createYearBars } from "./year-bars.js";
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {{capture: import("../core/api.js").Capture}} current what is shown when it opens
  * @param {import("./capture-chip.js").Listener["onTime"]} onTime
+ * @param {boolean} [canCompare] whether what is shown can be compared with another capture
  * @returns {{close: () => void}}
  */
-export function capturesPopover(button, archive, current, onTime) {
+export function capturesPopover(button, archive, current, onTime, canCompare = true) {
+    const compares = make("input", { type: "checkbox" });
+
     const { close, place } = popover(button, () => {
         const { capture } = current;
+        compares.checked = false;
         const calendar = make("div", { class: "calendar-place" }, make("p", { class: "quiet", role: "status", text: message("captures.counting") }));
         fill(calendar, archive, capture, choose).then(() => {
             place();
             // Unless a date is being typed.
             if ([button, document.body].includes(document.activeElement)) calendar.querySelector('[role="grid"] [tabindex="0"]')?.focus();
         });
-        return [make("h2", { text: message("captures.title") }), dateForm(choose), calendar];
+        return [make("h2", { text: message("captures.title") }), dateForm(choose),
+            canCompare && make("label", { class: "compare-choice" }, compares, message("captures.compare")), calendar].filter(Boolean);
     }, { class: "captures", role: "dialog", "aria-label": message("captures.title") });
 
     /** The page that opens gets the focus. */
     function choose(timestamp, url) {
         close();
+        if (compares.checked) {
+            compareWith(timestamp);
+            return;
+        }
         document.activeElement?.blur();
         onTime(timestamp, url);
+    }
+
+    /** The earlier capture is on side A. */
+    function compareWith(timestamp) {
+        const { timestamp: shown, url, request, mime } = current.capture;
+        const [a, b] = [shown, timestamp].sort();
+        navigate(compareURL(archive, request ?? url, { a, b, as: mime?.startsWith("image/") ? "pages" : "text" }));
     }
 
     return { close };
