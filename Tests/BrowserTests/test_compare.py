@@ -46,6 +46,12 @@ def capture(path, month, **more):
     return {"url": URL + path, "time": f"2024-{month:02}-01T00:00:00Z", **more}
 
 
+def large(changed):
+    """A page of almost 5 MB, with a few other words."""
+    lines = (f"<p>{changed.get(number, number)}: the water comes <b>and</b> goes.</p>" for number in range(105_000))
+    return "\n".join(lines).encode()
+
+
 OTHERS = [
     (capture("map.png", 1, file="map.png"), png(255)),
     (capture("map.png", 2, file="map.png"), png(0)),
@@ -58,7 +64,7 @@ OTHERS = [
     (capture("many", 7, file="a.html", type="text/html; charset=utf-8"), b"<p>Premi\xe8re"),
     (capture("many", 8, file="a.pdf"), b"%PDF-1.4"),
     (capture("many", 9, file="a.html"), b"<p>a" * 1_250_001),
-    (capture("one", 1), b"<p>Alone"),
+    *[(capture("large", month, file="a.html"), large(changed)) for month, changed in [(1, {}), (2, {7: "seven", 99_000: "last"})]],
 ]
 
 
@@ -160,7 +166,7 @@ def test_pictures_with_a_slider(library, page):
 
 # What is said of two captures of one URL, by their months.
 SAID = [
-    ("text", 1, 2, ["The two captures are identical: both have the same 23 bytes.",
+    ("text", 1, 2, ["Both captures have the same content, 23 bytes.",
                     "This capture has no content of its own. It repeats that of 1 January 2024, 00:00:00 UTC."]),
     ("text", 1, 1, ["A and B are the same capture."]),
     ("text", 1, 3, ["The site answered 404.", "1 change"]),
@@ -170,7 +176,7 @@ SAID = [
     ("text", 5, 7, ["Some bytes of B aren't valid utf-8. They're shown as �."]),
     ("source", 1, 8, ["B has no text to compare. Its type is application/pdf."]),
     ("source", 1, 9, ["B is larger than 5.0 MB. Such captures aren't compared."]),
-    ("text", 1, 12, ["There's no capture at Dec 2024. This is the closest."]),
+    ("text", 1, 12, ["No capture in Dec 2024. This is the closest."]),
 ]
 
 
@@ -206,6 +212,22 @@ def test_captures_are_chosen_in_the_calendar(library, page):
     page.go_back()
     page.go_back()
     expect(viewer.read("h1")).to_have_text("Tides")
+
+
+def test_pages_of_5_megabytes(library, page):
+    """They are shown around the changes. More is shown when it's asked for."""
+    assert 4_800_000 < len(large({})) < 5_000_000
+    months(library, page, "text", 1, 2, "large")
+    expect(page.locator(".changed-text del")).to_have_text(["7:", "99000:"])
+    expect(page.locator(".changed-text ins")).to_have_text(["seven:", "last:"])
+    assert page.locator(".changed-text").evaluate("({ textContent }) => textContent.length") < 2_000
+    more = page.locator(".unchanged").nth(1)
+    before = int(re.search("[0-9,]+", more.text_content())[0].replace(",", ""))
+    more.press("Enter")
+    expect(more).to_have_text(f"Show {before - 2_000:,} unchanged words")
+    expect(more).to_be_focused()
+    months(library, page, "source", 1, 2, "large")
+    expect(page.locator(".changed-lines del")).to_have_count(2)
 
 
 CHANGES = """async (pairs) => {

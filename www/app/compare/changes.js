@@ -2,14 +2,20 @@
 import { foreign, make } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 
+// As much is shown at once.
 const changesOfPart = 200;
+const charactersOfPart = 200_000;
+const piecesCharactersMax = 20_000;
+const lineCharactersMax = 2000;
+const linesOfChange = 500;
 // Of what is the same, as much as this is shown beside a change, and as much as that with each press of a button.
 const around = { text: 30, source: 3 };
 const more = { text: 2000, source: 500 };
 const listedCharactersMax = 120;
-const lineCharactersMax = 2000;
 // What can't be seen, or looks like a space. A tab is one of the few that lines have on purpose.
 const unseen = /(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u115f\u1160\u2800\u3164\uffa0]/gu;
+
+const tags = { del: (...children) => make("del", {}, ...children), ins: (...children) => make("ins", {}, ...children) };
 
 /**
  * @typedef {import("./differ.js").Parts} Parts
@@ -36,17 +42,17 @@ export function createChanges(kind, a, b, edits) {
     /** Shows more of the changes, each with what is the same before it. */
     function showPart() {
         const from = marks.length;
-        const part = edits.slice(from, from + changesOfPart);
         rest.remove();
-        part.forEach((edit, index) => {
-            const before = edits[from + index - 1];
-            body.append(...unchanged(before?.[1] ?? 0, edit[0], before?.[3] ?? 0, !before, false));
-            const [mark, elements] = isText ? changedWords(edit) : changedLines(edit);
-            marks.push(mark);
+        for (let characters = 0; marks.length < Math.min(edits.length, from + changesOfPart) && characters < charactersOfPart;) {
+            const edit = edits[marks.length];
+            const before = edits[marks.length - 1];
+            const [mark, ...others] = isText ? changedWords(edit) : changedLines(edit);
+            body.append(...unchanged(before?.[1] ?? 0, edit[0], before?.[3] ?? 0, !before, false), mark, ...others);
             mark.tabIndex = -1;
-            body.append(...elements);
+            marks.push(mark);
             list.append(entry(edit, marks.length));
-        });
+            characters += [mark, ...others].reduce((sum, { textContent }) => sum + textContent.length, 0);
+        }
         const left = edits.length - marks.length;
         if (left > 0) {
             rest.textContent = message("compare.more-changes", { n: Math.min(left, changesOfPart), left });
@@ -77,67 +83,45 @@ export function createChanges(kind, a, b, edits) {
         const short = (parts, from, to) => foreign(slice(parts, from, Math.min(to, from + listedCharactersMax)), listedCharactersMax);
         const [removed, added] = [short(a, aFrom, aTo), short(b, bFrom, bTo)];
         const what = aFrom === aTo ? "added" : bFrom === bTo ? "removed" : "replaced";
-        return make("li", {}, make("button", { type: "button", on: { click: () => go(number - 1) } }, ...messageParts(`compare.${what}`, { removed: removed || message("compare.empty-line"), added: added || message("compare.empty-line") },
-            { del: (...children) => make("del", {}, ...children), ins: (...children) => make("ins", {}, ...children) })));
+        const blank = message("compare.blank");
+        return make("li", {}, make("button", { type: "button", on: { click: () => go(number - 1) } },
+            ...messageParts(`compare.${what}`, { removed: removed || blank, added: added || blank }, tags)));
     }
 
     // Words
 
     function changedWords([aFrom, aTo, bFrom, bTo]) {
-        const both = [["del", a, aFrom, aTo], ["ins", b, bFrom, bTo]].filter(([, , from, to]) => from < to);
-        const elements = both.flatMap(([tag, parts, from, to]) => {
-            const end = Math.min(to, from + more.text);
-            return [make(tag, { text: slice(parts, from, end) }),
-                end < to && make("span", { class: "quiet", text: ` ${message("compare.left-out", { n: to - end })}` }), space(parts, to - 1)].filter(Boolean);
-        });
-        return [elements[0], elements];
+        return [["del", a, aFrom, aTo], ["ins", b, bFrom, bTo]].filter(([, , from, to]) => from < to)
+            .flatMap(([tag, parts, from, to]) => [piece(tag, parts, from, to), document.createTextNode(spaceAfter(parts, to - 1))]);
     }
 
-    /** What is between a word and the next one. */
-    const space = ({ text: whole, starts, ends }, index) => whole.slice(ends[index], starts[index + 1] ?? ends[index]);
+    function piece(tag, parts, from, to) {
+        const whole = slice(parts, from, to);
+        return make(tag, { text: whole.slice(0, piecesCharactersMax) }, leftOut(whole.length - piecesCharactersMax));
+    }
 
-    const words = (from, to) => make("span", { text: slice(b, from, to) + space(b, to - 1) });
+    const words = (from, to) => [piece("span", b, from, to), document.createTextNode(spaceAfter(b, to - 1))];
 
     // Lines
 
     function changedLines([aFrom, aTo, bFrom, bTo]) {
-        const rows = [...linesOf("del", a, aFrom, aTo), ...linesOf("ins", b, bFrom, bTo)];
-        return [rows[0], rows];
+        const startOf = (count) => aFrom + count < aTo && bFrom + count < bTo
+            ? firstDifference(slice(a, aFrom + count, aFrom + count + 1), slice(b, bFrom + count, bFrom + count + 1)) : 0;
+        return [...rowsOf("del", a, aFrom, aTo, startOf), ...rowsOf("ins", b, bFrom, bTo, startOf)];
     }
 
-    function linesOf(tag, parts, from, to) {
-        const end = Math.min(to, from + more.source);
-        const rows = Array.from({ length: end - from }, (_, index) => {
-            const number = String(from + index + 1);
-            return row(tag === "del" ? number : "", tag === "ins" ? number : "", make(tag, {}, line(parts, from + index, beginOfChange(tag, from + index))));
+    function rowsOf(tag, parts, from, to, startOf) {
+        const end = Math.min(to, from + linesOfChange);
+        const rows = Array.from({ length: end - from }, (_, count) => {
+            const number = String(from + count + 1);
+            return row(tag === "del" ? number : "", tag === "ins" ? number : "", make(tag, {}, line(parts, from + count, startOf(count))));
         });
         if (end < to) rows.push(row("", "", make("span", { class: "quiet", text: message("compare.lines-left-out", { n: to - end }) })));
         return rows;
-
-        /** Where a long line begins to differ from the one that replaces it. */
-        function beginOfChange(side, index) {
-            const [aFrom, aTo, bFrom, bTo] = edits[marks.length];
-            const [own, other] = side === "del" ? [aFrom, bFrom] : [bFrom, aFrom];
-            const [others, end] = side === "del" ? [b, bTo] : [a, aTo];
-            const pair = other + index - own;
-            if (parts.ends[index] - parts.starts[index] <= lineCharactersMax || pair >= end) return 0;
-            const [one, two] = [slice(parts, index, index + 1), slice(others, pair, pair + 1)];
-            let at = 0;
-            while (at < one.length && one[at] === two[at]) at++;
-            return Math.max(0, Math.min(at, one.length) - listedCharactersMax);
-        }
     }
 
-    const row = (one, other, content) => make("tr", {}, make("td", { class: "line-number", text: one }), make("td", { class: "line-number", text: other }),
+    const row = (one, other, content) => make("tr", {}, ...[one, other].map((text) => make("td", { class: "line-number", text })),
         make("td", {}, make("code", { dir: "ltr" }, content)));
-
-    /** A line, or the part of a long one that begins at a place. */
-    function line({ text: whole, starts, ends }, index, from = 0) {
-        const shown = whole.slice(starts[index] + from, Math.min(ends[index], starts[index] + from + lineCharactersMax));
-        const left = ends[index] - starts[index] - from - shown.length;
-        return make("span", { text: (from > 0 ? `… ` : "") + shown.replace(unseen, (one) => `⟨U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`) },
-            left > 0 && make("span", { class: "quiet", text: ` ${message("compare.characters-left-out", { n: left })}` }));
-    }
 
     const lines = (from, to, shift) => Array.from({ length: to - from }, (_, index) =>
         row(String(from + index + 1 + shift), String(from + index + 1), line(b, from + index)));
@@ -153,7 +137,7 @@ export function createChanges(kind, a, b, edits) {
         return [...same(bFrom, head, shift), ...hidden(head, tail, shift), ...same(tail, bTo, shift)];
     }
 
-    const same = (from, to, shift) => from === to ? [] : isText ? [words(from, to)] : lines(from, to, shift);
+    const same = (from, to, shift) => from === to ? [] : isText ? words(from, to) : lines(from, to, shift);
 
     function hidden(from, to, shift) {
         // A button would be longer.
@@ -177,6 +161,32 @@ export function createChanges(kind, a, b, edits) {
         step,
     };
 }
+
+/** Returns where a line begins to differ from the one that replaces it, if one of them is too long to be shown. */
+function firstDifference(one, other) {
+    if (Math.max(one.length, other.length) <= lineCharactersMax) return 0;
+    let at = 0;
+    while (at < one.length && one[at] === other[at]) at++;
+    return Math.max(0, at - listedCharactersMax);
+}
+
+/** A line, or the part of a long one that begins at a place. */
+function line({ text, starts, ends }, index, from = 0) {
+    const start = starts[index] + from;
+    const shown = text.slice(start, Math.min(ends[index], start + lineCharactersMax));
+    return make("span", { text: (from > 0 ? "… " : "") + shown.replace(unseen, nameOf) }, leftOut(ends[index] - start - shown.length));
+}
+
+const nameOf = (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+
+/** What separates a word from the next one. */
+function spaceAfter({ text, starts, ends }, index) {
+    const space = text.slice(ends[index], starts[index + 1] ?? ends[index]);
+    return space.includes("\n") ? "\n" : space && " ";
+}
+
+/** Says how many characters aren't shown, if any. */
+const leftOut = (n) => n > 0 && make("span", { class: "quiet", text: ` ${message("compare.characters-left-out", { n })}` });
 
 const slice = ({ text, starts, ends }, from, to) => from < to ? text.slice(starts[from], ends[to - 1]) : "";
 

@@ -1,5 +1,4 @@
 /** Compares two captures of a URL: their pages or pictures side by side, the words of their text, or the lines of their source. */
-import "../messages/en/captures.js";
 import "../messages/en/compare.js";
 import { errorBlock } from "../components/messages.js";
 import { openOnDemand } from "../components/on-demand.js";
@@ -104,7 +103,7 @@ export function createComparison(item) {
         arrange(bar, [choices.a.element, swap, choices.b.element, tabs]);
         if (focused) tabs.querySelector("[aria-current]")?.focus();
         const [one, other] = await Promise.all([a, b].map(({ capture }) => contentOf(capture, signal)));
-        known = new Map([[a.capture.timestamp, one], [b.capture.timestamp, other]]);
+        known = new Map([[keyOf(a.capture), one], [keyOf(b.capture), other]]);
         choices.a.note(one, route.as);
         choices.b.note(other, route.as);
         const parts = await resultOf([a.capture, b.capture], [one, other], signal);
@@ -113,11 +112,11 @@ export function createComparison(item) {
         announce(result.querySelector(".compare-count")?.textContent ?? "");
     }
 
-    const contentOf = (capture, signal) => known.get(capture.timestamp) ?? readContent(item, capture, signal);
+    const contentOf = (capture, signal) => known.get(keyOf(capture)) ?? readContent(item, capture, signal);
 
     async function resultOf(captures, contents, signal) {
         const isWayPages = route.as === "pages";
-        if (captures[0].timestamp === captures[1].timestamp) return [verdict("same-capture")];
+        if (keyOf(captures[0]) === keyOf(captures[1])) return [verdict("same-capture")];
         // Pages and pictures can be larger.
         const problem = contents.findIndex((one) => one.problem && !(isWayPages && one.problem === "large"));
         if (problem >= 0) return [verdict(contents[problem].problem, { side: sides[problem].toUpperCase(), size: size(bytesMax) })];
@@ -127,14 +126,15 @@ export function createComparison(item) {
         if (isEqual && (!isWayPages || arePictures)) return [equal];
         const isReadable = ({ kind, type }) => arePictures || kind === "html" || kind === "text" || route.as === "source" && type.startsWith("image/svg+xml");
         const unreadable = contents.findIndex((one) => !isReadable(one));
-        if (unreadable >= 0) return [verdict("no-text", { side: sides[unreadable].toUpperCase(), type: plain(contents[unreadable].type, 60) || "–" })];
+        if (unreadable >= 0) return [verdict("no-text", { side: sides[unreadable].toUpperCase(), type: plain(contents[unreadable].type, 60) })];
         if (arePictures) return picturesOf(captures, contents);
         return isWayPages ? pagesOf(captures, equal) : compareTexts(contents, signal);
     }
 
     async function picturesOf(captures, contents) {
         const { createPictures } = await import("./pictures.js");
-        return [createPictures(captures.map((capture, index) => ({ path: contentPath(item, capture), bytes: contents[index].bytes.length, time: exactMoment(capture.capturedAt) })))];
+        return [createPictures(captures.map((capture, index) =>
+            ({ path: contentPath(item, capture), bytes: contents[index].bytes.length, time: exactMoment(capture.capturedAt) })))];
     }
 
     async function pagesOf(captures, equal) {
@@ -179,6 +179,8 @@ export function createComparison(item) {
         },
     };
 }
+
+const keyOf = ({ timestamp, url, request }) => `${timestamp} ${request ?? url}`;
 
 const verdict = (key, values) => make("p", { class: "compare-count", text: message(`compare.${key}`, values) });
 
@@ -240,7 +242,7 @@ function createChoice(item, side, onTime) {
             const { asked, capture, record } = chosen;
             const isRedirect = content.status >= 300 && content.status < 400;
             list([
-                asked && !capture.timestamp.startsWith(asked.slice(0, capture.timestamp.length)) && message("compare.closest", { asked: askedText(asked) }),
+                asked && !capture.timestamp.startsWith(asked.slice(0, capture.timestamp.length)) && message("compare.closest", { ...askedText(asked) }),
                 isRedirect && messageParts("compare.redirect", { status: String(content.status), url: urlText(content.target) }),
                 captureNote({ ...capture, status: content.problem ? capture.status : content.status, recorded: undefined }),
                 record?.repeats && message("compare.repeats", { time: exactMoment(timeOf(record.repeats.timestamp)) }),
@@ -250,10 +252,12 @@ function createChoice(item, side, onTime) {
     };
 }
 
-const urlText = (url) => make("span", { class: "url", dir: "ltr", text: plainURL(url, 300) });
+const urlText = (url) => make("span", { class: "url", dir: "ltr", text: plainURL(url, 120) });
 
-/** The time in the address, as far as it's one. */
+/** A time or a period in the address, for a message. */
 function askedText(asked) {
     const period = asked.slice(0, Math.min(8, asked.length - asked.length % 2));
-    return exactMoment(timeOf(asked)) || (period.length >= 4 ? mediumPeriodText(period) : asked);
+    const time = exactMoment(timeOf(asked));
+    if (time) return { kind: "time", asked: time };
+    return period.length < 4 ? { kind: "time", asked } : { kind: period.length === 8 ? "day" : "span", asked: mediumPeriodText(period) };
 }

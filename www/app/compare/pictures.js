@@ -16,7 +16,8 @@ export function createPictures(pictures) {
         facts.append(fact);
         return make("div", {}, make("img", { src: path, alt: message("compare.picture", { side, time }), on: {
             load: ({ target: { naturalWidth, naturalHeight } }) => {
-                fact.textContent = message("compare.picture-size", { side, width: String(naturalWidth), height: String(naturalHeight), size: bytes > 0 ? size(bytes) : "none" });
+                fact.textContent = message("compare.picture-size", { side, width: String(naturalWidth), height: String(naturalHeight),
+                    size: bytes > 0 ? size(bytes) : "none" });
             },
             error: () => problems.append(make("p", { class: "notice warning", text: message("compare.not-a-picture", { side }) })),
         } }));
@@ -31,5 +32,7 @@ export function createPictures(pictures) {
 
     move();
     return make("div", { class: "compare-pictures" }, problems, facts,
-        make("div", { class: "slider-line" }, make("span", { "aria-hidden": "true", text: "A" }), slider, make("span", { "aria-hidden": "true", text: "B" })), both);
+        make("div", { class: "slider-line" }, letter("A"), slider, letter("B")), both);
 }
+
+const letter = (text) => make("span", { "aria-hidden": "true", text });

@@ -24,7 +24,7 @@ const unused = () => {};
  */
 export function createSideBySide(item, captures) {
     const together = make("input", { type: "checkbox", checked: true, on: { change: scrollTogether } });
-    const status = make("p", { class: "quiet", role: "status", text: message("compare.opening") });
+    const status = make("div", { class: "quiet", role: "status", text: message("compare.opening") });
     const pages = make("div", { class: "compare-pages" });
     const element = make("div", {}, make("p", { class: "quiet", text: message("compare.about-pages") }),
         make("label", { class: "scroll-together" }, together, message("compare.scroll-together")), status, pages);
@@ -33,12 +33,16 @@ export function createSideBySide(item, captures) {
 
     async function open() {
         try {
-            port = replaysOnPorts() ? openReplayPort(item, show) : null;
-            if (port) await port.origin;
-            else await show(item.replayOrigin);
+            port = replaysOnPorts() ? openReplayPort(item, (origin) => show(origin).catch(fail)) : null;
+            await show(port ? await port.origin : item.replayOrigin);
         } catch (error) {
-            status.replaceWith(errorBlock(error, message("compare.failed")));
+            fail(error);
         }
+    }
+
+    function fail(error) {
+        pages.replaceChildren();
+        status.replaceChildren(errorBlock(error, message("compare.failed")));
     }
 
     /** Shows the pages at an origin, once the engine is set up there. */
@@ -46,12 +50,11 @@ export function createSideBySide(item, captures) {
         const target = { ...item, replayOrigin };
         const { mode } = possibleMode(item, chosenMode(location) || settings().replay);
         agent?.close();
-        pages.replaceChildren();
         agent = createAgentFrame(target, mode, { onProgress: unused, onRestored: unused, onTitle: unused, onFile: unused, onScroll: unused,
             onReloadRefused: unused, onSimilar: unused }, null);
         element.append(agent.element);
         await agent.ready();
-        status.remove();
+        status.replaceChildren();
         pages.replaceChildren(...captures.map((capture, index) => pageOf(target, capture, index)));
     }
 
