@@ -157,6 +157,11 @@ TABLES = {
          "/?collection=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
         ({"kind": "collection", "id": "g"}, "urn:b", "/?collection=g#url=urn%3Ab&ts="),
     ],
+    ("core/routes", "compareURL"): [
+        ({"kind": "archive", "id": "a"}, "https://a.example/?b&c#d", {"a": "2023", "b": "20240503101500", "as": "source"},
+         "/?archive=/archives/a.wacz#compare=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&a=2023&b=20240503101500&as=source"),
+        ({"kind": "collection", "id": "g"}, "urn:b", {}, "/?collection=g#compare=urn%3Ab&a=&b=&as=text"),
+    ],
     ("core/search-words", "withWords"): [
         ("/?collection=g#url=urn%3Ab&ts=", 'a&b "c"', "/?collection=g#url=urn%3Ab&ts=&words=a%26b%20%22c%22"), ("/?archive=a", "", "/?archive=a"),
     ],
@@ -199,6 +204,10 @@ ROUTES = [
      {"kind": "archive", "name": "a", "view": "page", "url": "http://b.example/#c", "timestamp": "202401"}),
     ("/?archive=/archives/a.wacz#url=urn%3Ab&ts=&words=a%26b%20%22c%22",
      {"kind": "archive", "name": "a", "view": "page", "url": "urn:b", "timestamp": "", "words": 'a&b "c"'}),
+    ("/?archive=/archives/a.wacz#compare=http%3A%2F%2Fb.example%2F&a=2023-05&b=&as=pages",
+     {"kind": "archive", "name": "a", "view": "compare", "url": "http://b.example/", "a": "202305", "b": "", "as": "pages"}),
+    ("/?collection=g-1#compare=urn%3Ab&as=other",
+     {"kind": "collection", "name": "g-1", "view": "compare", "url": "urn:b", "a": "", "b": "", "as": "text"}),
     ("/?collection=g-1#view=other", {"kind": "collection", "name": "g-1", "view": "main"}),
     ("/?group=g-1#view=pages", {"kind": "collection", "name": "g-1", "view": "pages", "filter": {}}),
     ("/?archive=", "no archive given"),

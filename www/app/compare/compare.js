@@ -1,5 +1,6 @@
 /** Compares two captures of a URL: their pages or pictures side by side, the words of their text, or the lines of their source. */
 import "../messages/en/compare.js";
+import "../messages/en/viewer.js";
 import { errorBlock } from "../components/messages.js";
 import { openOnDemand } from "../components/on-demand.js";
 import { pageHeader } from "../components/page-header.js";

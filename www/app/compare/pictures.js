@@ -1,4 +1,5 @@
 /** Two pictures, one over the other, with a slider that moves the edge between them. */
+import "../messages/en/compare.js";
 import { make } from "../core/dom.js";
 import { size } from "../core/format.js";
 import { message } from "../core/i18n.js";

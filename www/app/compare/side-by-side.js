@@ -2,6 +2,7 @@
  * Two archived pages side by side, which scroll together. No script runs in them: both have the same origin, so that a script of one
  * could change what the other one shows.
  */
+import "../messages/en/compare.js";
 import "../messages/en/viewer.js";
 import { errorBlock } from "../components/messages.js";
 import { make } from "../core/dom.js";

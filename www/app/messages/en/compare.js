@@ -15,6 +15,7 @@ addMessages({
     "compare.document-title": "Compare captures – {archive} – replayhost",
     "compare.equal": "Both captures have the same content, {size}.",
     "compare.failed": "The captures can't be compared",
+    "compare.follows": "Its frame shows where it leads.",
     "compare.frame": "{side}, {time}",
     "compare.incomplete": "These captures differ too much to find every word or line that stayed. Some changes may contain text that is in both.",
     "compare.large": "{side} is larger than {size}. Such captures aren't compared.",
