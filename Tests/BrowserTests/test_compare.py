@@ -161,7 +161,7 @@ def test_pictures_with_a_slider(library, page):
         page.keyboard.press(key)
         expect(both).to_have_attribute("style", re.compile(rf"--edge: {edge}"))
     months(library, page, "text", 1, 2, "map.png")
-    expect(said(page, "A has no text to compare. Its type is image/png.")).to_be_visible()
+    expect(said(page, "A can't be compared this way. Its type is image/png.")).to_be_visible()
 
 
 # What is said of two captures of one URL, by their months.
@@ -174,7 +174,7 @@ SAID = [
     ("text", 5, 6, ["All words are the same. The files differ.",
                     "B says that its encoding is “klingon”, which isn't known. It's read as utf-8."]),
     ("text", 5, 7, ["Some bytes of B aren't valid utf-8. They're shown as �."]),
-    ("source", 1, 8, ["B has no text to compare. Its type is application/pdf."]),
+    ("source", 1, 8, ["B can't be compared this way. Its type is application/pdf."]),
     ("source", 1, 9, ["B is larger than 5.0 MB. Such captures aren't compared."]),
     ("text", 1, 12, ["No capture in Dec 2024. This is the closest."]),
 ]

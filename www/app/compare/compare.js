@@ -1,23 +1,18 @@
 /** Compares two captures of a URL: their pages or pictures side by side, the words of their text, or the lines of their source. */
 import "../messages/en/compare.js";
-import "../messages/en/viewer.js";
 import { errorBlock } from "../components/messages.js";
-import { openOnDemand } from "../components/on-demand.js";
 import { pageHeader } from "../components/page-header.js";
-import * as api from "../core/api.js";
-import { captureNote } from "../core/captures.js";
 import { followServer } from "../core/connection.js";
-import { announce, arrange, foreign, loadStyles, make, plain } from "../core/dom.js";
+import { announce, arrange, foreign, make, plain } from "../core/dom.js";
 import { size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
 import { navigate } from "../core/navigation.js";
 import { canReplay } from "../core/origins.js";
-import { mediumPeriodText } from "../core/periods.js";
-import { compareURL, pageURL, tabURL } from "../core/routes.js";
-import { exactURL, plainURL } from "../core/text.js";
-import { exactMoment, timeOf } from "../core/times.js";
-import { captureOfPeriod } from "../viewer/asked-time.js";
+import { compareURL, tabURL } from "../core/routes.js";
+import { exactURL } from "../core/text.js";
+import { exactMoment } from "../core/times.js";
+import { createChoice, findCapture } from "./capture-choice.js";
 import { createChanges } from "./changes.js";
 import { areEqual, bytesMax, contentPath, decode, readContent } from "./content.js";
 import { differences, inSlices, linesOf, wordsOf } from "./differ.js";
@@ -25,11 +20,6 @@ import { textOfHTML } from "./html-text.js";
 
 const sides = ["a", "b"];
 const ways = ["pages", "text", "source"];
-
-/**
- * @typedef {{asked: string, capture: import("../core/api.js").Capture, record?: import("../core/api.js").WARCRecord}} Side `asked`: the time in
- *   the address
- */
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
@@ -49,15 +39,15 @@ export function createComparison(item) {
         on: { click: () => choose({ a: route.b, b: route.a }) } });
     let route = null;
     let current = new AbortController();
+    // The pages side by side.
     let shown = null;
+    // The contents that are compared. Another way to compare them doesn't read them again.
+    let known = new Map();
     // Repeats what failed because the server had stopped.
     let retry = null;
     const server = followServer({ onBack: () => retry?.() });
 
     const choose = (change) => navigate(compareURL(item, route.url, { ...route, ...change }));
-
-    /** Of what was read before, only what is still compared stays. */
-    let known = new Map();
 
     queueMicrotask(() => {
         if (document.activeElement === document.body) heading.focus({ preventScroll: true });
@@ -70,7 +60,7 @@ export function createComparison(item) {
         current.abort();
         current = new AbortController();
         const { signal } = current;
-        shown?.close?.();
+        shown?.close();
         shown = null;
         address.textContent = exactURL(route.url);
         result.replaceChildren(make("p", { class: "quiet", role: "status", text: message("compare.comparing") }));
@@ -125,11 +115,11 @@ export function createComparison(item) {
         const equal = isEqual && verdict("equal", { size: size(contents[0].bytes.length) });
         const arePictures = isWayPages && contents.every(({ kind }) => kind === "picture");
         if (isEqual && (!isWayPages || arePictures)) return [equal];
-        const isReadable = ({ kind, type }) => arePictures || kind === "html" || kind === "text" || route.as === "source" && type.startsWith("image/svg+xml");
-        const unreadable = contents.findIndex((one) => !isReadable(one));
-        if (unreadable >= 0) return [verdict("no-text", { side: sides[unreadable].toUpperCase(), type: plain(contents[unreadable].type, 60) })];
+        const isComparable = ({ kind, type }) => arePictures || kind === "html" || kind === "text" || route.as === "source" && type.startsWith("image/svg+xml");
+        const other = contents.findIndex((one) => !isComparable(one));
+        if (other >= 0) return [verdict("other-type", { side: sides[other].toUpperCase(), type: plain(contents[other].type, 60) })];
         if (arePictures) return picturesOf(captures, contents);
-        return isWayPages ? pagesOf(captures, equal) : compareTexts(contents, signal);
+        return isWayPages ? pagesOf(captures, equal, signal) : compareTexts(contents, signal);
     }
 
     async function picturesOf(captures, contents) {
@@ -138,9 +128,10 @@ export function createComparison(item) {
             ({ path: contentPath(item, capture), bytes: contents[index].bytes.length, time: exactMoment(capture.capturedAt) })))];
     }
 
-    async function pagesOf(captures, equal) {
+    async function pagesOf(captures, equal, signal) {
         if (!canReplay()) return [verdict("no-replay")];
         const { createSideBySide } = await import("./side-by-side.js");
+        signal.throwIfAborted();
         shown = createSideBySide(item, captures);
         return [equal, shown.element].filter(Boolean);
     }
@@ -175,7 +166,7 @@ export function createComparison(item) {
         close() {
             current.abort();
             server.close();
-            shown?.close?.();
+            shown?.close();
             element.remove();
         },
     };
@@ -190,75 +181,4 @@ function encodingNotes({ encoding, unknown, isDamaged }, side) {
         unknown && make("p", { class: "notice warning" }, ...messageParts("compare.unknown-encoding", { side, unknown: foreign(unknown, 60), encoding })),
         isDamaged && make("p", { class: "notice warning", text: message("compare.damaged-encoding", { side, encoding }) }),
     ];
-}
-
-/**
- * @param {string} asked a timestamp, or its first digits; empty for the first capture on side A, and the latest on side B
- * @returns {Promise<Side|null>} `null` if the URL wasn't captured
- */
-async function findCapture(item, url, asked, side) {
-    const list = await api.captures(item, url, !asked && side === "a" ? {} : { closest: asked });
-    const capture = !asked && side === "a" ? list.captures.find(({ request }) => !request) ?? list.captures[0] : captureOfPeriod(asked, list) ?? list.closest;
-    if (!capture) return null;
-    const holder = item.kind === "collection" ? capture.archive : item.id;
-    const [record] = holder ? await api.records(holder, { ...capture, url: capture.request ?? capture.url }).catch(() => []) : [];
-    return { asked, capture, record };
-}
-
-/** A capture, with a button that opens the calendar to choose another one. */
-function createChoice(item, side, onTime) {
-    const chosen = { capture: null };
-    const time = make("time");
-    const button = make("button", { type: "button", class: "time-choice", "aria-haspopup": "dialog" },
-        make("span", { class: "side", text: side.toUpperCase() }), " ", time);
-    openOnDemand(button, async () => {
-        const [{ capturesPopover }] = await Promise.all([import("../viewer/captures-popover.js"), loadStyles("viewer/captures.css")]);
-        capturesPopover(button, item, chosen, (timestamp) => {
-            onTime(timestamp);
-            button.focus();
-        }, false);
-    });
-    const open = make("a", { text: message("compare.open", { side: side.toUpperCase() }) });
-    const notes = make("ul", { class: "capture-notes" });
-    const element = make("div", { class: "capture-side" }, make("span", { class: "chip-place" }, button), open, notes);
-
-    function list(texts) {
-        notes.replaceChildren(...texts.filter(Boolean).map((text) => make("li", {}, ...[text].flat())));
-    }
-
-    return {
-        element,
-
-        /** @param {Side} found */
-        show({ asked, capture, record }) {
-            Object.assign(chosen, { capture, asked, record });
-            time.dateTime = capture.capturedAt;
-            time.textContent = exactMoment(capture.capturedAt);
-            open.href = pageURL(item, capture.request ?? capture.url, capture.timestamp);
-            list([]);
-        },
-
-        /** Says what a capture is, if it isn't simply the page at the time. */
-        note(content, way) {
-            const { asked, capture, record } = chosen;
-            const isRedirect = content.status >= 300 && content.status < 400;
-            list([
-                asked && !capture.timestamp.startsWith(asked.slice(0, capture.timestamp.length)) && message("compare.closest", { ...askedText(asked) }),
-                isRedirect && messageParts("compare.redirect", { status: String(content.status), url: urlText(content.target) }),
-                captureNote({ ...capture, status: content.problem ? capture.status : content.status, recorded: undefined }),
-                record?.repeats && message("compare.repeats", { time: exactMoment(timeOf(record.repeats.timestamp)) }),
-                way === "pages" && content.kind === "html" && isRedirect && message("compare.follows"),
-            ]);
-        },
-    };
-}
-
-const urlText = (url) => make("span", { class: "url", dir: "ltr", text: plainURL(url, 120) });
-
-/** A time or a period in the address, for a message. */
-function askedText(asked) {
-    const period = asked.slice(0, Math.min(8, asked.length - asked.length % 2));
-    const time = exactMoment(timeOf(asked));
-    if (time) return { kind: "time", asked: time };
-    return period.length < 4 ? { kind: "time", asked } : { kind: period.length === 8 ? "day" : "span", asked: mediumPeriodText(period) };
 }
