@@ -124,6 +124,8 @@ function runAgent(controlOrigin) {
         const reached = new Map();
         try {
             const views = names.map((name) => window.parent[name]);
+            // WebKit's worker has no frames without scripts.
+            if (!views.every(({ navigator }) => navigator.serviceWorker?.controller)) tell({ replayhost: "not-replayed" });
             views.forEach((view, index) => view.addEventListener("scroll", () => {
                 if (reached.get(view) === view.scrollY) return;
                 const other = views[1 - index];

@@ -53,6 +53,7 @@ export function createSideBySide(item, captures) {
         agent?.close();
         agent = createAgentFrame(target, mode, { onProgress: unused, onRestored: unused, onTitle: unused, onFile: unused, onScroll: unused,
             onReloadRefused: unused, onSimilar: unused }, null);
+        agent.handle({ "not-replayed": () => fail(new Error(message("compare.not-replayed"))) });
         element.append(agent.element);
         await agent.ready();
         status.replaceChildren();

@@ -25,18 +25,24 @@ import { createYearBars } from "./year-bars.js";
  * @returns {{close: () => void}}
  */
 export function capturesPopover(button, archive, current, onTime, canCompare = true) {
-    const compares = make("input", { type: "checkbox" });
+    const go = make("button");
+    const compares = make("input", { type: "checkbox", on: { change: nameGo } });
+
+    function nameGo() {
+        go.textContent = message(compares.checked ? "captures.compare-closest" : "captures.go");
+    }
 
     const { close, place } = popover(button, () => {
         const { capture } = current;
         compares.checked = false;
+        nameGo();
         const calendar = make("div", { class: "calendar-place" }, make("p", { class: "quiet", role: "status", text: message("captures.counting") }));
         fill(calendar, archive, capture, choose).then(() => {
             place();
             // Unless a date is being typed.
             if ([button, document.body].includes(document.activeElement)) calendar.querySelector('[role="grid"] [tabindex="0"]')?.focus();
         });
-        return [make("h2", { text: message("captures.title") }), dateForm(choose),
+        return [make("h2", { text: message("captures.title") }), dateForm(go, choose),
             canCompare && make("label", { class: "compare-choice" }, compares, message("captures.compare")), calendar].filter(Boolean);
     }, { class: "captures", role: "dialog", "aria-label": message("captures.title") });
 
@@ -62,7 +68,7 @@ export function capturesPopover(button, archive, current, onTime, canCompare = t
 }
 
 /** Opens the capture that is closest to a date. */
-function dateForm(choose) {
+function dateForm(go, choose) {
     const problem = make("p", { id: "captures-date-problem", class: "problem", role: "alert" });
     const input = make("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: message("captures.date-example"),
         "aria-describedby": "captures-date-problem", on: { input: () => {
@@ -79,7 +85,7 @@ function dateForm(choose) {
         problem.textContent = message("captures.not-a-date");
         input.setAttribute("aria-invalid", "true");
         input.focus();
-    } } }, make("label", {}, message("captures.date"), input), make("button", { text: message("captures.go") }), problem);
+    } } }, make("label", {}, message("captures.date"), input), go, problem);
 }
 
 async function fill(place, archive, capture, choose) {

@@ -4,6 +4,7 @@ import { addMessages } from "../../core/i18n.js";
 addMessages({
     "captures.bar": "{period}: {n, plural, =0 {no captures} one {# capture} other {# captures}}",
     "captures.compare": "Compare with the capture that is shown",
+    "captures.compare-closest": "Compare with closest",
     "captures.count": "{n, plural, one {# capture} other {# captures}}, {first} – {last}",
     "captures.counting": "Counting captures…",
     "captures.date": "Date",

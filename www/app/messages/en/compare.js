@@ -32,6 +32,7 @@ addMessages({
     "compare.not-a-picture": "{side} can't be shown as a picture.",
     "compare.not-captured": "{archive} has no capture of this URL.",
     "compare.open": "Open {side}",
+    "compare.not-replayed": "This browser can't show archived pages without their scripts. You can compare text and source.",
     "compare.opening": "Opening both pages…",
     "compare.other-type": "{side} can't be compared this way. Its type is {type}.",
     "compare.pages": "Pages",
