@@ -29,6 +29,7 @@ export function createSideBySide(item, captures) {
     const pages = make("div", { class: "compare-pages" });
     const element = make("div", {}, make("p", { class: "quiet", text: message("compare.about-pages") }),
         make("label", { class: "scroll-together" }, together, message("compare.scroll-together")), status, pages);
+    let isOpen = true;
     let port = null;
     let agent = null;
 
@@ -48,6 +49,7 @@ export function createSideBySide(item, captures) {
 
     /** Shows the pages at an origin, once the engine is set up there. */
     async function show(replayOrigin) {
+        if (!isOpen) return;
         const target = { ...item, replayOrigin };
         const { mode } = possibleMode(item, chosenMode(location) || settings().replay);
         agent?.close();
@@ -85,6 +87,7 @@ export function createSideBySide(item, captures) {
 
     open();
     return { element, close() {
+        isOpen = false;
         port?.close();
         agent?.close();
         element.remove();
