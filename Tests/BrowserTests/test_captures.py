@@ -191,7 +191,7 @@ def test_repeated_captures_are_grouped(library, page):
     page.locator(".capture-chip").click()
     group = page.get_by_role("button", name="2 captures, unchanged since 09:00:00")
     rows = page.locator(".day-list a:visible")
-    note = page.get_by_text("“Unchanged” means that the index has the same digest for them.")
+    note = page.get_by_text("“Unchanged”: the index states the same digest as for the capture before.")
     expect(rows).to_have_text(["09:00:00shown"])
     expect(note).to_be_visible()
     group.click()

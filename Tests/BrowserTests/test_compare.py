@@ -64,6 +64,7 @@ OTHERS = [
     (capture("many", 7, file="a.html", type="text/html; charset=utf-8"), b"<p>Premi\xe8re"),
     (capture("many", 8, file="a.pdf"), b"%PDF-1.4"),
     (capture("many", 9, file="a.html"), b"<p>a" * 1_250_001),
+    *[(capture("many", month), f"<script>{month}</script>".encode()) for month in (10, 11)],
     *[(capture("large", month, file="a.html"), large(changed)) for month, changed in [(1, {}), (2, {7: "seven", 99_000: "last"})]],
 ]
 
@@ -139,16 +140,25 @@ def test_pages_side_by_side(library, browser):
     expect(frames[1].locator("p").first).to_have_text("High water is at ten in the morning.")
     for frame in frames:
         expect(frame.get_by_text("from a script")).to_have_count(0)
-    position = lambda side: frames[side].locator("html").evaluate("() => scrollY")  # noqa: E731
     scroll = lambda side, top: frames[side].locator("html").evaluate("(_, top) => scrollTo(0, top)", top)  # noqa: E731
+
+    def expect_together(side, top):
+        """They do so from when both have loaded, so it's repeated with a changed place."""
+        places = [top, top + 1]
+
+        def is_followed():
+            places.reverse()
+            scroll(side, places[0])
+            return frames[1 - side].locator("html").evaluate("() => scrollY") in places
+
+        wait_until(is_followed, "the other page scrolls, too")
+
     for side, top in [(0, 700), (1, 300)]:
-        scroll(side, top)
-        wait_until(lambda: position(1 - side) == top, "the other page has scrolled, too")
+        expect_together(side, top)
     page.get_by_role("checkbox", name="Scroll together").uncheck()
     scroll(0, 900)
     page.get_by_role("checkbox", name="Scroll together").check()
-    scroll(0, 901)
-    wait_until(lambda: position(1) == 901, "they scroll together again")
+    expect_together(0, 1000)
 
 
 def test_pictures_with_a_slider(library, page):
@@ -166,16 +176,17 @@ def test_pictures_with_a_slider(library, page):
 
 # What is said of two captures of one URL, by their months.
 SAID = [
-    ("text", 1, 2, ["Both captures have the same content, 23 bytes.",
-                    "This capture has no content of its own. It repeats that of 1 January 2024, 00:00:00 UTC."]),
+    ("text", 1, 2, ["Both files are identical (23 bytes).",
+                    "This capture has no content of its own. It repeats the content of 1 January 2024, 00:00:00 UTC."]),
     ("text", 1, 1, ["A and B are the same capture."]),
     ("text", 1, 3, ["The site answered 404.", "1 change"]),
     ("text", 1, 4, [f"This is a redirect (301) to {URL}other"]),
     ("text", 5, 6, ["All words are the same. The files differ.",
-                    "B says that its encoding is “klingon”, which isn't known. It's read as utf-8."]),
+                    "B declares an unknown encoding, “klingon”. It's read as utf-8."]),
     ("text", 5, 7, ["Some bytes of B aren't valid utf-8. They're shown as �."]),
+    ("text", 10, 11, ["Neither file has text. Scripts may add some."]),
     ("source", 1, 8, ["B can't be compared this way. Its type is application/pdf."]),
-    ("source", 1, 9, ["B is larger than 5.0 MB. Such captures aren't compared."]),
+    ("source", 1, 9, ["B is larger than 5.0 MB. Its text and source aren't compared."]),
     ("text", 1, 12, ["No capture in Dec 2024. This is the closest."]),
 ]
 
@@ -195,7 +206,7 @@ def test_captures_are_chosen_in_the_calendar(library, page):
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_text("Tides")
     page.locator(".capture-chip").click()
-    page.get_by_role("checkbox", name="Compare with the capture that is shown").check()
+    page.get_by_role("checkbox", name="Compare what you choose with the capture shown").check()
     page.get_by_role("textbox", name="Date").fill("May 2024")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"&a=202405&b={JUNE}&as=text$"))

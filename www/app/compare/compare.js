@@ -112,8 +112,9 @@ export function createComparison(item) {
         const problem = contents.findIndex((one) => one.problem && !(isWayPages && one.problem === "large"));
         if (problem >= 0) return [verdict(contents[problem].problem, { side: sides[problem].toUpperCase(), size: size(bytesMax) })];
         const isEqual = contents.every((one) => !one.problem) && areEqual(contents[0].bytes, contents[1].bytes);
-        const equal = isEqual && verdict("equal", { size: size(contents[0].bytes.length) });
         const arePictures = isWayPages && contents.every(({ kind }) => kind === "picture");
+        const way = isWayPages && !arePictures ? "pages" : "other";
+        const equal = isEqual && verdict("equal", { size: size(contents[0].bytes.length), way });
         if (isEqual && (!isWayPages || arePictures)) return [equal];
         const isComparable = ({ kind, type }) => arePictures || kind === "html" || kind === "text" || route.as === "source" && type.startsWith("image/svg+xml");
         const other = contents.findIndex((one) => !isComparable(one));
@@ -152,7 +153,7 @@ export function createComparison(item) {
             !isComplete && make("p", { class: "notice warning", text: message("compare.incomplete") }),
             ...decoded.flatMap((one, index) => encodingNotes(one, sides[index].toUpperCase())),
         ].filter(Boolean);
-        if (edits.length === 0) return [verdict(isText ? "same-text" : "same-lines"), ...notes];
+        if (edits.length === 0) return [verdict(sameness(isText, texts[0])), ...notes];
         const button = (shape, key, by) => make("button", { type: "button", class: "tool", "aria-label": message(key), title: message(key),
             on: { click: () => changes.step(by) } }, icon(shape));
         return [make("div", { class: "compare-steps" }, make("p", { class: "compare-count", text: message("compare.count", { n: changes.count }) }),
@@ -173,6 +174,12 @@ export function createComparison(item) {
 }
 
 const keyOf = ({ timestamp, url, request }) => `${timestamp} ${request ?? url}`;
+
+/** What two texts without changes have in common. */
+function sameness(isText, { starts }) {
+    if (!isText) return "same-lines";
+    return starts.length > 0 ? "same-text" : "no-words";
+}
 
 const verdict = (key, values) => make("p", { class: "compare-count", text: message(`compare.${key}`, values) });
 

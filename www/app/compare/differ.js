@@ -1,7 +1,7 @@
 /**
  * Finds the differences between two texts: E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), in linear space.
  *
- * Nothing here uses the document. The page's policy allows no workers, so the work is a generator, and `inSlices` lets the browser
+ * Nothing here uses the document. The page's policy (Trusted Types) allows no workers, so the work is a generator, and `inSlices` lets the browser
  * respond in between.
  */
 

@@ -1,4 +1,4 @@
-/** Finds captures that only repeat an earlier one: those with the same content, such as revisits. */
+/** Finds captures that only repeat an earlier one: those with the same digest in the index, such as revisits. */
 import * as api from "../core/api.js";
 import { withoutFragment } from "../core/fragments.js";
 
@@ -31,7 +31,7 @@ export function createCaptureRuns(archive, url) {
 
     return {
         /**
-         * Divides captures into runs with the same content.
+         * Divides captures into runs with the same digest.
          *
          * @param {import("../core/api.js").Capture[]} captures in order of time, without gaps
          * @returns {Promise<{since: string, captures: import("../core/api.js").Capture[]}[]>} `since`: the timestamp since when the

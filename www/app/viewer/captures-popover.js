@@ -57,10 +57,11 @@ export function capturesPopover(button, archive, current, onTime, canCompare = t
         onTime(timestamp, url);
     }
 
-    /** The earlier capture is on side A. */
+    /** The earlier capture is on side A. Of a day, a month or a year, the latest one is compared. */
     function compareWith(timestamp) {
         const { timestamp: shown, url, request, mime } = current.capture;
-        const [a, b] = [shown, timestamp].sort();
+        const isLater = timestamp.padEnd(17, "9") > shown;
+        const [a, b] = isLater ? [shown, timestamp] : [timestamp, shown];
         navigate(compareURL(archive, request ?? url, { a, b, as: mime?.startsWith("image/") ? "pages" : "text" }));
     }
 

@@ -3,8 +3,8 @@ import { addMessages } from "../../core/i18n.js";
 
 addMessages({
     "captures.bar": "{period}: {n, plural, =0 {no captures} one {# capture} other {# captures}}",
-    "captures.compare": "Compare with the capture that is shown",
-    "captures.compare-closest": "Compare with closest",
+    "captures.compare": "Compare what you choose with the capture shown",
+    "captures.compare-closest": "Compare with closest capture",
     "captures.count": "{n, plural, one {# capture} other {# captures}}, {first} – {last}",
     "captures.counting": "Counting captures…",
     "captures.date": "Date",
@@ -20,7 +20,7 @@ addMessages({
     "captures.shown": "shown",
     "captures.title": "Captures of this URL",
     "captures.unchanged": "unchanged since {since}",
-    "captures.unchanged-note": "“Unchanged” means that the index has the same digest for them.",
+    "captures.unchanged-note": "“Unchanged”: the index states the same digest as for the capture before.",
     "captures.utc": "Days and times are in UTC.",
     "captures.years": "Years",
 });
