@@ -285,6 +285,18 @@ def test_page_goes_back_while_it_loads(tmp_path, engine):
         expect_at(engine, address_of("a"))
 
 
+@pytest.mark.few("chromium")
+def test_move_waits_for_the_entries_that_the_page_saw(walk_host, engine):
+    """The viewer's process can learn of an entry after the message of the page that added it."""
+    open_walk(engine, walk_host)
+    engine.run_in_page("""() => {
+        addEventListener("popstate", () => { document.title = "Moved back"; });
+        parent.postMessage({ replayhost: "page", kind: "history", text: `-1 ${history.length + 1}` }, "*");
+        setTimeout(() => history.pushState({}, "", "added"), 100);
+    }""")
+    engine.wait_for("() => document.title === 'Moved back'", what="the page moves back", in_page=True)
+
+
 @pytest.mark.parametrize("shared_engine", ["chromium", "firefox"], indirect=True)
 def test_back_restores_the_scroll_position(walk_host, engine):
     """In WebKitGTK it doesn't always (docs/replay.md)."""

@@ -192,15 +192,17 @@
         replaceLocation(url);
     }
 
-    // A sandboxed page can't move the browser's history when the viewer's entries change with it.
+    // A sandboxed page can't move the browser's history when the viewer's entries change with it. The viewer's process can learn of entries
+    // that the page has just added only after this.
     const { go } = History.prototype;
+    const move = (steps) => report("history", `${steps} ${history.length}`);
     History.prototype.go = function (count = 0) {
         const steps = Math.trunc(Number(count)) || 0;
         if (steps === 0) go.call(this, 0);
-        else report("history", steps);
+        else move(steps);
     };
-    History.prototype.back = () => report("history", -1);
-    History.prototype.forward = () => report("history", 1);
+    History.prototype.back = () => move(-1);
+    History.prototype.forward = () => move(1);
 
     if (window === archiveTop) {
         window.navigation?.addEventListener("navigate", (event) => {

@@ -33,9 +33,10 @@ function decoded(text) {
  * @param {string} origin the replay origin
  * @param {HTMLElement} stage the element around the archived page
  * @param {{isShown: () => boolean, copyPage: () => Promise<{html?: string}>,
- *   showHint: (text: string, copied?: string) => void, onStep: () => void, onHistory: (count: number) => void,
+ *   showHint: (text: string, copied?: string) => void, onStep: () => void, onHistory: (count: number, length: number) => void,
  *   onToolbar: () => void, onCapture: (count: number) => void, onWords: () => void, onEscape: () => void}} viewer `isShown`: whether the page is visible; `copyPage`: copies it, for printing; `onStep`:
- *   the page navigates by itself; `onHistory`: the page moves in the browser's history; `onToolbar` and
+ *   the page navigates by itself; `onHistory`: the page moves in the browser's history, in which it saw
+ *   `length` entries; `onToolbar` and
  *   `onWords`: the focus should move to the toolbar, or to the marked words; `onCapture`: the previous or the next capture; `onEscape`: the user pressed Escape
  */
 export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onHistory, onToolbar, onCapture, onWords, onEscape }) {
@@ -91,8 +92,8 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
             showHint(dialogs[kind](plain(text, 200)));
         } else if (kind === "step") {
             onStep();
-        } else if (kind === "history" && /^-?[1-9]\d{0,3}$/.test(text)) {
-            onHistory(Number(text));
+        } else if (kind === "history" && /^-?[1-9]\d{0,3} \d{1,4}$/.test(text)) {
+            onHistory(...text.split(" ").map(Number));
         } else if (kind === "link") {
             showLink(String(text));
         } else if (Object.hasOwn(keys, kind) && isShown() && document.activeElement?.name === pageFrameName) {

@@ -6,6 +6,10 @@ import { closestHint, skippedHint } from "./asked-time.js";
 import { pageOf } from "./page-reports.js";
 
 const restoredSecondsMin = 8;
+const entriesMilliseconds = 50;
+const entriesTriesMax = 60;
+const movesMax = 50;
+const noMoves = Object.freeze({ counts: [], length: 0 });
 
 /**
  * The URL that the frame was navigated to, and the hint and scroll position for when its page arrives.
@@ -21,6 +25,9 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     let pageIcons = { icons: [], timestamp: "" };
     // How far the arriving page has moved in the browser's history.
     let movesLater = 0;
+    // The moves that wait for entries of the browser's history.
+    let asked = noMoves;
+    let askedTimer = 0;
     let wasRestored = false;
     // Whether the next report of a page makes its hint: the frame was navigated, as far as is known, or a doubt is shown.
     let needsHint = true;
@@ -52,13 +59,39 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         movesLater = 0;
     }
 
+    function dropMoves() {
+        movesLater = 0;
+        asked = noMoves;
+        clearTimeout(askedTimer);
+    }
+
+    /** Moves in the browser's history as the page asked, when the entries that it saw are known here. */
+    function moveAsAsked(tries) {
+        clearTimeout(askedTimer);
+        if (history.length < asked.length && tries > 0) {
+            askedTimer = setTimeout(moveAsAsked, entriesMilliseconds, tries - 1);
+            return;
+        }
+        const { counts } = asked;
+        asked = noMoves;
+        counts.forEach(move);
+    }
+
+    function move(count) {
+        const { name, step, over, panel } = display.state;
+        if (!display.visible || over) return;
+        // A page that is still arriving has no entry yet.
+        if (name === "page" && step === "replace") steps.go(count);
+        else if (name === "opening" || !panel) movesLater = steps.goEarly(count) ? 0 : count;
+    }
+
     return {
         isFramePage,
 
         /** A URL was requested. */
         begin() {
             needsHint = true;
-            movesLater = 0;
+            dropMoves();
             hasSimilarAnswer = false;
             similarDocument = "";
         },
@@ -72,7 +105,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         leave() {
             needsHint = true;
             if (display.state.name !== "opening") expected = noExpectation;
-            movesLater = 0;
+            dropMoves();
             hasSimilarAnswer = false;
             // The worker can be heard before the page that it answers leaves.
             if (isConfirmed(display.state) && isSimilarDocument(display.state.page)) similarDocument = "";
@@ -80,13 +113,10 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             display.go("leave");
         },
 
-        /** The page moves in the browser's history. */
-        move(count) {
-            const { name, step, over, panel } = display.state;
-            if (!display.visible || over) return;
-            // A page that is still arriving has no entry yet.
-            if (name === "page" && step === "replace") steps.go(count);
-            else if (name === "opening" || !panel) movesLater = steps.goEarly(count) ? 0 : count;
+        /** The page moves in the browser's history, in which it saw `length` entries. Its process knows of those that it adds before the viewer's. */
+        move(count, length) {
+            asked = { counts: [...asked.counts, count].slice(0, movesMax), length };
+            moveAsAsked(entriesTriesMax);
         },
 
         arrive(found, report) {
