@@ -3,15 +3,14 @@
 import html
 import random
 import re
-import struct
 import subprocess
-import zlib
 
 import pytest
 
 from support.archives import write_captures
 from support.expecting import expect
 from support.host import Host
+from support.pictures import plain
 from support.viewer import Viewer
 from support.waiting import wait_until
 
@@ -34,14 +33,6 @@ PAGES = {
 }
 
 
-def png(red):
-    """A picture of 40 × 30 pixels in one colour."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    rows = (b"\0" + bytes((red, 0, 255 - red)) * 40) * 30
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 40, 30, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-
 def capture(path, month, **more):
     return {"url": URL + path, "time": f"2024-{month:02}-01T00:00:00Z", **more}
 
@@ -53,8 +44,8 @@ def large(changed):
 
 
 OTHERS = [
-    (capture("map.png", 1, file="map.png"), png(255)),
-    (capture("map.png", 2, file="map.png"), png(0)),
+    (capture("map.png", 1, file="map.png"), plain((255, 0, 0))),
+    (capture("map.png", 2, file="map.png"), plain((0, 0, 255))),
     (capture("many", 1), b"<p>First, and unchanged"),
     (capture("many", 2, revisitOf="2024-01-01T00:00:00Z"), b""),
     (capture("many", 3, status=404), b"<p>Not here"),

@@ -4,7 +4,6 @@ import html
 import json
 import re
 import struct
-import zlib
 from urllib.parse import quote
 
 import pytest
@@ -13,6 +12,7 @@ from support.accessibility import layout_problems
 from support.archives import TIME, write_archive
 from support.expecting import expect
 from support.host import Host
+from support.pictures import RGB, png
 from support.signing import signed
 from support.viewer import Viewer
 from support.waiting import wait_until
@@ -36,17 +36,13 @@ URLS = [f"{SITE}/", f"{SITE}/\"><img src=x onerror=attacked=1>", f"{SITE}/%3Cimg
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="attacked=1"><script>attacked=1; top.attacked=1</script></svg>'
 
 
-def png(width, height, more=b""):
-    """A PNG of one line, whose header claims a size. `more` is between its parts."""
-    def part(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = part(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + head + more + part(b"IDAT", zlib.compress(bytes(1 + 3 * min(width, 9)))) + part(b"IEND", b"")
+def claimed(width, height, more=b""):
+    """An image of one line, whose header claims a size."""
+    return png(width, height, RGB, bytes(1 + 3 * min(width, 9)), more)
 
 
-POLYGLOT = png(1, 1, struct.pack(">I", 0) + b"tEXt") + b"<!doctype html><script>attacked=1; top.attacked=1</script>"
-PICTURES = {"svg": SVG, "polyglot": POLYGLOT, "huge": png(10_000, 10_000)}
+POLYGLOT = claimed(1, 1, struct.pack(">I", 0) + b"tEXt") + b"<!doctype html><script>attacked=1; top.attacked=1</script>"
+PICTURES = {"svg": SVG, "polyglot": POLYGLOT, "huge": claimed(10_000, 10_000)}
 
 
 def page_of(title, text="zebrafish"):

@@ -3,8 +3,6 @@
 Each page writes what it sees into `#o`. One page shows all of them in frames, so that each mode needs one load.
 """
 
-import struct
-import zlib
 from urllib.parse import quote
 
 import pytest
@@ -13,6 +11,7 @@ from support.archives import write_captures
 from support.engines import ENGINES
 from support.engines.engine import NotThere, ScriptError
 from support.host import Host
+from support.pictures import GREY, png
 from support.waiting import wait_until
 from support.website import WebSite
 
@@ -21,11 +20,9 @@ BEFORE, TIME, AFTER = (f"2024-01-01T00:00:0{second}Z" for second in [0, 5, 9])
 HTML = "text/html; charset=utf-8"
 
 
-def png(width):
-    """A PNG image of one row."""
-    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, 1, 8, 0, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(bytes(width + 1))) + chunk(b"IEND", b"")
+def row(width):
+    """An image of one row."""
+    return png(width, 1, GREY, bytes(width + 1))
 
 
 def page(script="", head="", body=""):
@@ -83,10 +80,10 @@ PAGES = {
 PARTS = {
     "next": page("o.textContent = 'next'"), "next?a=1": page("o.textContent = 'next with a query'"),
     "it's'": page("o.textContent = 'quotes'"),
-    "51.png": {"body": png(51), "type": "text/html"}, "52.png": {"body": png(52), "type": HTML},
-    "53.png": {"body": png(53), "type": "text/plain"},
-    "unchanged.png": [{"body": png(54), "type": "image/png", "time": BEFORE}, {"body": b"", "type": "image/png", "status": 304}],
-    "cookie?c=1": {"body": "", "status": 302, "location": "/cookie"}, "55.png": {"body": png(55), "type": "image/png"},
+    "51.png": {"body": row(51), "type": "text/html"}, "52.png": {"body": row(52), "type": HTML},
+    "53.png": {"body": row(53), "type": "text/plain"},
+    "unchanged.png": [{"body": row(54), "type": "image/png", "time": BEFORE}, {"body": b"", "type": "image/png", "status": 304}],
+    "cookie?c=1": {"body": "", "status": 302, "location": "/cookie"}, "55.png": {"body": row(55), "type": "image/png"},
     "part": "<p>part of a page", "plain.txt": {"body": "plain text", "type": "text/plain"},
     "part-parent": "<script>parent.o.textContent = 'written by the part'</script>",
     "part.svg": {"body": '<svg xmlns="http://www.w3.org/2000/svg"><text y="20">SVG</text></svg>', "type": "image/svg+xml"},

@@ -11,6 +11,7 @@ from ctypes import CDLL, byref, c_int, c_size_t, create_string_buffer
 import media_content
 import website
 from support.needs import BUBBLEWRAP, CHROMIUM
+from support.pictures import plain
 
 ROOT = """#!/bin/sh
 # Chromium's sandbox doesn't work for root.
@@ -37,19 +38,9 @@ def give_chromium(tools, has_walls=False, arguments=""):
         tools.write("yt-dlp", UNSUPPORTED)
 
 
-def png(color, width=40, height=30):
-    """An image of one color."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + bytes(color) * width for _ in range(height))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-        + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
 def image_at(path):
     """The image at a path: each has its own color."""
-    return png(struct.pack(">I", zlib.crc32(path.encode()))[:3])
+    return plain(struct.pack(">I", zlib.crc32(path.encode()))[:3])
 
 
 def brotli(data):

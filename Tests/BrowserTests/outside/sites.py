@@ -4,11 +4,11 @@ Text that names the viewer, or differs from what the stock engine gives a page, 
 """
 
 import struct
-import zlib
 
 from warcio.statusandheaders import StatusAndHeaders
 
 from support.archives import TIME
+from support.pictures import GREY, png
 from writers.captures import WARC
 from writers.wacz import Package, page_list
 
@@ -20,12 +20,7 @@ SCRIPT = "text/javascript"
 
 def picture(width):
     """A grey PNG, two pixels high."""
-    def chunk(name, data):
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    rows = (b"\0" + bytes(width)) * 2
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, 2, 8, 0, 0, 0, 0)) \
-        + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return png(width, 2, GREY, (b"\0" + bytes(width)) * 2)
 
 
 def sound():

@@ -19,6 +19,7 @@ from real_tools import RealTools
 from support.browser import CHROMIUM
 from support.engines import ENGINES
 from support.host import Host
+from support.pictures import plain
 from support.places import FIXTURES
 from support.waiting import wait_until
 
@@ -43,7 +44,7 @@ def add_film(site):
 
 def add_post(site):
     for number in (1, 2, 3):
-        site.contents[f"/photo{number}.png"] = pages.png((80 * number, 120, 255 - 80 * number), 400, 300)
+        site.contents[f"/photo{number}.png"] = plain((80 * number, 120, 255 - 80 * number), 400, 300)
     photos = {"id": "boats", "title": "Three boats", "username": "ana.quay", "description": "At low tide, seen from the mole",
         "photos": [site(f"/photo{number}.png") for number in (1, 2, 3)]}
     site.add_data("boats", {"error": "There is no video in this post", "expected": True, **photos})
@@ -105,7 +106,7 @@ def test_files_are_in_the_folder(saved):
     assert film.read_bytes()[4:8] == b"ftyp"
     with zipfile.ZipFile(post) as package:
         assert package.namelist() == ["photo-01.png", "photo-02.png", "photo-03.png"] and package.testzip() is None
-        assert package.read("photo-02.png") == pages.png((160, 120, 95), 400, 300)
+        assert package.read("photo-02.png") == plain((160, 120, 95), 400, 300)
 
 
 @pytest.mark.parametrize("words, name", [

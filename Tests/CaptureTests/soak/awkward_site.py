@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import films
 import pages
+from support.pictures import plain
 
 COLOURS = {"red": (255, 0, 0), "lime": (0, 255, 0), "blue": (0, 0, 255), "yellow": (255, 255, 0)}
 SHOW = "const show = (id, text) => { document.getElementById(id).textContent = text }\n"
@@ -66,7 +67,7 @@ def page(body, head="", title="An awkward page"):
 
 
 def picture(name, width=40, height=30):
-    return Route(pages.png(COLOURS[name], width, height), "image/png")
+    return Route(plain(COLOURS[name], width, height), "image/png")
 
 
 def sound(seconds=30, rate=8000):
@@ -162,7 +163,7 @@ def with_etag(answer):
         answer.send_header("ETag", '"1"')
         answer.end_headers()
     else:
-        answer.send(pages.png(COLOURS["blue"]), "image/png", ETag='"1"', Cache_Control="no-cache")
+        answer.send(plain(COLOURS["blue"]), "image/png", ETag='"1"', Cache_Control="no-cache")
 
 
 class AwkwardSite(pages.PageSite):
@@ -264,7 +265,7 @@ def routes(site, folder):
             "text/html"),
         # Statuses
         "/gone/": Route(page(f"<img id=image src=gone.png><p id=words></p><script>{SHOW}{gone}</script>"), HTML),
-        "/gone/gone.png": Route(pages.png(COLOURS["lime"]), "image/png", 404),
+        "/gone/gone.png": Route(plain(COLOURS["lime"]), "image/png", 404),
         "/gone/gone.txt": Route("words of an error page", TEXT, 404),
         "/error/": Route(page(f"<p id=words></p><script>{SHOW}{gone}</script>"), HTML),
         "/error/gone.txt": Route("words of a broken site", TEXT, 500),
@@ -296,7 +297,7 @@ def routes(site, folder):
         "/store/": Route(page(f"<img id=first src=red.png><img id=second src=blue.png><p id=again></p><script>{SHOW}"
             "fetch('blue.png').then(r => r.blob()).then(() => fetch('blue.png', {cache: 'no-cache'})).then(r => r.blob())"
             ".then(b => show('again', b.type))</script>", ""), HTML, Cache_Control="no-store", ETag='"page"'),
-        "/store/red.png": Route(pages.png(COLOURS["red"]), "image/png", Cache_Control="no-store"), "/store/blue.png": with_etag,
+        "/store/red.png": Route(plain(COLOURS["red"]), "image/png", Cache_Control="no-store"), "/store/blue.png": with_etag,
         "/straße/": Route(page(f"<p id=query></p><p id=hash></p><p id=words></p><script>{SHOW}"
             "show('query', new URLSearchParams(location.search).get('wort'))\nshow('hash', decodeURIComponent(location.hash))\n"
             + fetched.format("wörter.txt?name=groß", "words") + "</script>"), HTML),

@@ -11,6 +11,7 @@ from page_hosts import expect_valid, make_host, save
 from support.browser import Browser
 from support.expecting import expect
 from support.host import Host
+from support.pictures import plain
 from support.viewer import Viewer
 from support.waiting import wait_until
 from test_awkward_pages import is_drawn, viewer_address
@@ -22,7 +23,7 @@ BODY = """<h1>Behind TLS</h1><img src=/lime.png><p id=words></p><script>
 
 class _Answer(pages._Page):
     def answer_lime(self):
-        self.send(pages.png(COLOURS["lime"]), "image/png")
+        self.send(plain(COLOURS["lime"]), "image/png")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def test_recorded(saved, secure_site):
     response = saved.of(secure_site("/made/secure"))
     assert response.body == secure_site.made["secure"]
     assert saved.of(secure_site("/text/secure")).body == b"text of /text/secure"
-    assert saved.of(secure_site("/lime.png")).body == pages.png(COLOURS["lime"])
+    assert saved.of(secure_site("/lime.png")).body == plain(COLOURS["lime"])
 
 
 @pytest.mark.xfail(strict=True, reason="Chromium doesn't tell the certificate of a response whose body was taken from it.")

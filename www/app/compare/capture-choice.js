@@ -25,8 +25,9 @@ import { captureOfPeriod } from "../viewer/asked-time.js";
  * @returns {Promise<Side|null>} `null` if the URL wasn't captured
  */
 export async function findCapture(item, url, asked, side) {
-    const list = await api.captures(item, url, !asked && side === "a" ? {} : { closest: asked });
-    const capture = !asked && side === "a" ? list.captures.find(({ request }) => !request) ?? list.captures[0] : captureOfPeriod(asked, list) ?? list.closest;
+    const isFirst = !asked && side === "a";
+    const list = await api.captures(item, url, isFirst ? {} : { closest: asked });
+    const capture = isFirst ? list.captures.find(({ request }) => !request) ?? list.captures[0] : captureOfPeriod(asked, list) ?? list.closest;
     if (!capture) return null;
     const holder = item.kind === "collection" ? capture.archive : item.id;
     const [record] = holder ? await api.records(holder, { ...capture, url: capture.request ?? capture.url }).catch(() => []) : [];

@@ -1,5 +1,5 @@
 /**
- * Extracts the text of an HTML document. Nothing is parsed by the browser, and each character is read once, so a hostile document costs
+ * Extracts the text of an HTML document. Nothing is parsed by the browser, and the time grows with the size, so a hostile document costs
  * no more than another one of its size.
  */
 
