@@ -56,7 +56,7 @@ def sha256(path):
 def test_report_of_a_page_states_its_evidence(host, page):
     add_verified(host, FIXTURES / "sample.wacz")
     sheet = open_report(host, page, "sample", URL, TIME)
-    for text in [URL, "The contents match the hashes in the file, but it isn't signed. This doesn't prove who made it, or that the web servers sent these pages.",
+    for text in [URL, "This file isn't signed. Nothing shows who made it, when, or whether somebody changed it on purpose. Its contents match its own hashes.",
             "Title in this library", "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
             sha256(FIXTURES / "sample.wacz"), RECORD["id"], f"at byte offset {RECORD['offset']}, {RECORD['length']} bytes long", RECORD["file"],
             "This file isn't signed. Nothing shows who made it.", "31 of 31 index lines lead to their record",
@@ -101,7 +101,7 @@ def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
 
 
 def test_report_is_printed_on_paper(host, page, tmp_path):
-    """All of it and no control, in dark mode too."""
+    """All of it and no control, in dark mode too. Each page names the file."""
     add_verified(host, FIXTURES / "sample.wacz")
     page.emulate_media(color_scheme="dark")
     open_report(host, page, "sample", URL, TIME)
@@ -112,7 +112,9 @@ def test_report_is_printed_on_paper(host, page, tmp_path):
     for stated in ["Evidence report", URL, "21 November 2024, 09:00:00 UTC", sha256(FIXTURES / "sample.wacz"), RECORD["id"],
             "What this shows", "Check it yourself", "check-evidence"]:
         assert re.sub(r"\s+", "", stated) in joined, stated
-    assert re.search(r"^ *1 ?/ ?\d$", text, re.MULTILINE)
+    pages = text.rstrip("\f").split("\f")
+    for number, one in enumerate(pages, 1):
+        assert re.search(rf"^ *SHA-256 {sha256(FIXTURES / 'sample.wacz')} +{number} ?/ ?{len(pages)}$", one, re.MULTILINE), one
     for control in ["Print or save", "Copy citation", "Open the page", "Replay engine"]:
         assert control not in text
     described = subprocess.run(["pdfinfo", path], capture_output=True, text=True, check=True).stdout
@@ -129,7 +131,7 @@ def test_report_of_a_member_and_of_a_collection(host, page):
     expect(sheet).to_contain_text("The shore")
     expect(sheet).to_contain_text(RECORD["id"])
     expect(sheet).to_contain_text(sha256(FIXTURES / "sample.wacz"))
-    expect(sheet).to_contain_text("can come from other archives of the collection")
+    expect(sheet).to_contain_text("can come from other archives of the collection “The shore”.")
     page.goto("about:blank")
     open_report(host, page, collection, kind="collection")
     for name in ["sample.wacz", "no-pages.wacz"]:
@@ -185,7 +187,7 @@ def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
     identifier = add_verified(host, PUBLISHED)
     sheet = open_report(host, page, identifier, "https://example.com/", "20220118190009")
     for text in ["btrix-sign-test.webrecorder.net", "18 January 2022, 19:00:12 UTC, by www.freetsa.org (an authority that replayhost trusts)", "CN=R3,O=Let's Encrypt,C=US",
-            "The time stamp shows that the signed list of files and their hashes existed on 18 January 2022, 19:00:12 UTC."]:
+            "The time stamp shows that the signed list of files existed on 18 January 2022, 19:00:12 UTC, and so did the files that match it."]:
         expect(sheet).to_contain_text(text)
     assert run_commands(page, tmp_path) == 7
 

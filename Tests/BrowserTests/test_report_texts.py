@@ -107,7 +107,7 @@ def test_report_of_a_file_that_is_gone_or_changed_says_only_that(host, page, tmp
     identifier = add_verified(host, path, *(["--link"] if is_linked else []))
     collection = host.create_collection("All", identifier)
     sheet = open_report(host, page, identifier)
-    expect(sheet).to_contain_text("This file hasn't changed since it was signed with a key.")
+    expect(sheet).to_contain_text("This file was signed with a key, and hasn't changed since.")
     stored = path if is_linked else host.store / "files" / f"{host.archive(identifier)['sha256']}.wacz"
     if what == "gone":
         stored.rename(tmp_path / "elsewhere.wacz")
@@ -250,6 +250,8 @@ def test_digest_of_the_index_is_not_the_records(host, page, tmp_path):
 
 COURT = "Certified unaltered by the Federal Court"
 UNSIGNED = "As the file states; not signed"
+SIGNED = "As the signed file states; nobody checked whether it is true"
+BESIDE = "Stated beside the signature, which doesn't cover it"
 
 
 def below(section, heading):
@@ -272,11 +274,11 @@ def test_what_a_valid_signature_does_not_cover_is_not_the_signers(host, page, tm
     sheet = open_report(host, page, identifier)
     assert host.archive(identifier)["verification"] == "signed"
     signature = sheet.get_by_role("region", name="Signature", exact=True)
-    assert stated in below(signature, UNSIGNED)
+    assert stated in below(signature, BESIDE)
     assert "btrix-sign-test.webrecorder.net" in signature_facts(sheet) and stated not in signature_facts(sheet)
     expect(sheet).not_to_contain_text("BTRIX")
     # The file list is signed, and with it what it states.
-    expect(sheet.get_by_role("region", name="The archive file").get_by_role("heading", name="Stated in the signed file; not checked", exact=True)).to_be_visible()
+    expect(sheet.get_by_role("region", name="The archive file").get_by_role("heading", name=SIGNED, exact=True)).to_be_visible()
 
 
 @published
@@ -286,19 +288,33 @@ def test_report_says_why_a_signature_is_invalid(host, page):
     facts = signature_facts(sheet)
     assert "The claimed time, 2022-03-01T12:34:56Z, is more than 10 minutes away from the time stamp" in facts
     assert "Since the signature is invalid, it proves nothing about this file" in facts and "replayhost trusts" not in facts
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text("The claimed time, 2022-03-01T12:34:56Z, is more than 10 minutes away")
     expect(sheet.get_by_role("region", name="What is affected")).to_have_count(0)
+    assert sheet.locator("pre").first.get_attribute("data-expected") == "RESULT FAILS"
+    assert "18 January 2022" in below(sheet.get_by_role("region", name="The archive file"), "As the file states; its signature doesn't prove it")
 
 
 @published
-@pytest.mark.parametrize("name, signed_with, stamped", [
-    ("title", "with the key of btrix-sign-test.webrecorder.net", "the signed list of files and their hashes existed on 18 January 2022"),
-    ("smuggled", "with an anonymous key, which anyone can make", "None, so it isn't proven when the file was signed"),
+def test_report_of_a_zip_of_two_contents_says_not_to_rely_on_it(host, page):
+    """It has no command that extracts the file."""
+    sheet = open_report(host, page, add_verified(host, FORGERIES / "endrecord.wacz"))
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text("Don't rely on this file, and don't extract it")
+    assert "Valid for what replayhost found. Other programs may find something else" in signature_facts(sheet)
+    assert [block.inner_text().split()[0] for block in sheet.locator("pre").all()] == ["python3", "sha256sum"]
+
+
+@published
+@pytest.mark.parametrize("name, signed_with, stamped, first", [
+    ("title", "with the key of btrix-sign-test.webrecorder.net", "the signed list of files existed on 18 January 2022", "pages/a.jsonl"),
+    ("smuggled", "with an anonymous key, which anyone can make", "None, so it isn't proven when the file was signed", "indexes/z.cdx"),
 ])
-def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_with, stamped):
+def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_with, stamped, first):
     sheet = open_report(host, page, add_verified(host, FORGERIES / f"{name}.wacz"))
     short = sheet.get_by_role("region", name="In short")
-    expect(short).to_contain_text("The signature doesn't cover all of this file")
-    expect(short).to_contain_text(f"hasn't changed since it was signed {signed_with}.")
+    expect(short).to_contain_text(f"The signed part of this file matches its hashes. It was signed {signed_with}. "
+        "The file also has content that the signature doesn't cover.")
+    expect(sheet.get_by_role("region", name="What is affected")).to_contain_text(f"The first of these files is {first}.")
+    assert "Valid for the files that it covers" in signature_facts(sheet)
     expect(sheet).to_contain_text(stamped)
 
 
@@ -313,10 +329,10 @@ def test_a_certificate_of_anyone_names_no_signer(host, page, tmp_path, name, nam
     signature = sheet.get_by_role("region", name="Signature", exact=True)
     assert signer in signature_facts(sheet)
     assert COURT not in signature_facts(sheet) and MARK not in signature_facts(sheet)
-    assert MARK in below(signature, UNSIGNED) and "Can't be read" in below(signature, UNSIGNED)
-    assert (COURT in below(signature, UNSIGNED)) == (name == COURT)
+    assert MARK in below(signature, BESIDE) and "Can't be read" in below(signature, BESIDE)
+    assert (COURT in below(signature, BESIDE)) == (name == COURT)
     # The test's certificate has it in its subject.
-    assert "ARCHIVE.NYTIMES.COM" not in signature_facts(sheet) + below(signature, UNSIGNED)
+    assert "ARCHIVE.NYTIMES.COM" not in signature_facts(sheet) + below(signature, BESIDE)
     expect(signature).to_contain_text("Certificates in the file; it isn't proven whose they are")
     assert page.evaluate(FAULTS, MARK)[1] == []
 
@@ -325,8 +341,8 @@ def test_what_an_unsigned_file_states_stands_below_a_heading_that_says_so(host, 
     identifier = add_verified(host, write_record(tmp_path / "stated.wacz", title=COURT, http={"Date": COURT}, software=COURT))
     sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
     file, capture = sheet.get_by_role("region", name="The archive file"), sheet.get_by_role("region", name="The captured page")
-    assert all(text in below(file, UNSIGNED) for text in [COURT, "Software", "Created", "Captured"])
-    assert all(text in below(capture, UNSIGNED) for text in [COURT, "Title", "Time of capture", "Can't be read"])
+    assert all(text in below(file, UNSIGNED) for text in [COURT, "Software", "Created", "First and last capture"])
+    assert all(text in below(capture, UNSIGNED) for text in [COURT, "URL", "Title", "Time of capture", "Can't be read"])
     assert sheet.inner_text().count(COURT) == 2
 
 

@@ -2,6 +2,8 @@
 import { message } from "../core/i18n.js";
 import { readDigest } from "./digest.js";
 
+// How the last line of check-evidence begins.
+const lastLines = { "hashes-agree": "RESULT not signed", signed: "RESULT signed by", "invalid-signature": "RESULT FAILS" };
 const systemRoots = "/etc/ssl/certs/ca-certificates.crt";
 
 // Letters that are drawn in their own place and in this direction.
@@ -27,9 +29,13 @@ export function reportCommands({ archive, capture, record, problem }) {
     const claims = [archive.sha256 && `--sha256 ${archive.sha256}`,
         capture && `--url ${quoted(capture.url)} --time ${capture.timestamp.slice(0, 14)}`].filter(Boolean);
     const whole = [`python3 check-evidence ${quoted(file)}`, ...claims].join(" \\\n    ");
-    return [
-        { title: message("commands.whole"), lines: [whole] },
+    const ofFile = [
+        { title: message("commands.whole"), lines: [whole], expected: lastLines[archive.verification] },
         archive.sha256 && { title: message("commands.file"), lines: [`sha256sum ${quoted(file)}`], expected: archive.sha256 },
+    ].filter(Boolean);
+    // Other programs may find other files in it.
+    return archive.verification === "suspicious" ? ofFile : [
+        ...ofFile,
         { title: message("commands.list"), lines: [`python3 -m zipfile -e ${quoted(file)} evidence`, "sha256sum evidence/datapackage.json"],
             expected: packageHash(archive) },
         record?.file && record.length !== undefined && !problem && recordCommands("commands.record", record),

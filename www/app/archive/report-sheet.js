@@ -13,7 +13,7 @@ import { exactMoment, span, timeOf } from "../core/times.js";
 import { readDigest } from "./digest.js";
 import { reportCommands } from "./report-commands.js";
 import { isAsVerified } from "./report-data.js";
-import { affectedParts, shortResult } from "./report-short.js";
+import { affectedParts, shortResult, signatureFaults } from "./report-short.js";
 import { comparisonFacts } from "./verdict.js";
 
 /**
@@ -26,19 +26,20 @@ export function reportSections(data, { ts }) {
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
     const short = section("short", make("p", { class: "report-verdict" }, trustMark(archive, { page: capture })),
-        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture))));
+        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture))),
+        capture && item.kind === "collection" && make("p", {}, ...messageParts("report.member", { collection: foreign(item.title) || item.id })));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
     const affected = affectedParts(archive);
     return [
         made,
         short,
-        capture && section("page", picture(data), facts([["url", urlText(capture.url)]]), ...stated(archive, pageFacts(data, ts), isSigned(archive) && !capture.uncovered)),
+        section("meaning", ...meaningParts(data)),
+        capture && section("page", picture(data), ...stated(pageFacts(data, ts), statedBy(archive, capture))),
         affected.length > 0 && section("affected", ...affected),
-        section("file", !capture && picture(data), facts(fileFacts(data)), ...stated(archive, statedFileFacts(archive))),
+        section("file", !capture && picture(data), facts(fileFacts(data)), ...stated(statedFileFacts(archive), statedBy(archive))),
         capture && section("record", ...recordParts(data)),
         section("signature", capture?.uncovered && make("p", { text: message("trust.capture-uncovered") }), ...signatureParts(archive)),
         section("compared", capture?.uncovered && make("p", { text: message("report.not-compared") }), ...comparedParts(archive)),
-        section("meaning", ...meaningParts(data)),
         section("repeat", ...repeatParts(data)),
     ].filter(Boolean);
 }
@@ -79,8 +80,9 @@ function picture({ archive, capture, isPictured }) {
 function pageFacts({ capture, title, record }, asked) {
     const isOther = asked && !capture.timestamp.startsWith(asked) && !asked.startsWith(capture.timestamp);
     return [
+        ["url", urlText(capture.url)],
         ["title", foreign(title, 300)],
-        ["captured", make("strong", { text: exactMoment(capture.capturedAt) }), ` ${message("report.clock")}`,
+        ["captured", exactMoment(capture.capturedAt), ` ${message("report.clock")}`,
             isOther && ` ${message("report.closest", { time: exactMoment(timeOf(asked)) || asked })}`],
         ["server-clock", record?.serverDate && serverClock(record.serverDate)],
         ["answer", [capture.request && message("report.form"), record?.status, mediaType(record?.mime)].filter(Boolean).join(", ")],
@@ -98,7 +100,7 @@ function serverClock(text) {
 
 function fileFacts({ item, archive }) {
     return [
-        ["archive", foreign(archive.title) || archive.id, ` ${message("report.title-note")}`],
+        ["archive", foreign(archive.title) || archive.id],
         ["collection", item.kind === "collection" && (foreign(item.title) || item.id)],
         ["file-name", code(archive.originalName, 255) || `${archive.id}.wacz`],
         ["sha256", archive.sha256 ? code(archive.sha256) : message("report.no-sha256")],
@@ -113,12 +115,15 @@ const statedFileFacts = ({ firstCapture, lastCapture, createdAt, software }) => 
     ["software", foreign(software, 120)],
 ];
 
-const isSigned = ({ verificationReport }) => verificationReport.signature?.outcome === "valid";
+/** A valid signature covers the list of files, and so what is in them, true or not. */
+function statedBy({ verificationReport: { signature } }, capture) {
+    if (!signature || capture?.uncovered) return "stated-unsigned";
+    return signature.outcome === "valid" ? "stated" : "stated-unproven";
+}
 
-/** What only the file says, below a heading that says so. A valid signature covers the list of files, and so what is in them, true or not. */
-function stated(archive, rows, areSigned = isSigned(archive)) {
-    if (!rows.some(([, value]) => value)) return [];
-    return [make("h3", { text: message(areSigned ? "report.stated" : "report.stated-unsigned") }), facts(rows)];
+/** What only the file says, below a heading that says so. */
+function stated(rows, heading) {
+    return rows.some(([, value]) => value) ? [make("h3", { text: message(`report.${heading}`) }), facts(rows)] : [];
 }
 
 const statedTime = (text) => (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
@@ -153,29 +158,27 @@ function recordParts({ archive, capture, record, problem }) {
 function signatureParts(archive) {
     const { signature } = archive.verificationReport;
     if (!signature) return [make("p", { text: message("report.not-signed") })];
-    const { signer, timeStamp, created, software, outcome, findings = [] } = signature;
-    const reasons = findings.filter(({ severity }) => severity === "error");
+    const { signer, timeStamp, created, software, outcome } = signature;
+    const faults = signatureFaults(signature);
+    const isLimited = outcome === "valid" && ["uncovered", "suspicious"].includes(archive.verification);
     return [
         facts([
             ["signer", ...signerParts(signature)],
-            ["result", message("report.outcome", { outcome })],
-            ["reason", reasons.length > 0 && make("ul", {}, ...reasons.map((reason) => make("li", {}, foreign(withoutQuotes(reason), 300))))],
+            ["result", message("report.outcome", { outcome: isLimited ? archive.verification : outcome })],
+            ["reason", faults.length > 0 && make("ul", {}, ...faults.map((fault) => make("li", {}, foreign(fault, 300))))],
             ["key", code(signer?.keySHA256)],
             ["stamp", ...stampParts(signature)],
         ]),
         // The signature is of the list of files only.
-        ...stated(archive, [
+        ...stated([
             ["domain", !signer?.certified && foreign(signer?.domain)],
             ["claimed-time", created && statedTime(created)],
             ["signing-software", foreign(software, 120)],
-        ], false),
-        chainTable(outcome === "valid" ? "report.chain" : "report.chain-unproven", signer?.chain),
-        chainTable("report.stamp-chain", timeStamp?.chain),
+        ], "stated-beside"),
+        chainTable(message(outcome === "valid" ? "report.chain" : "report.chain-unproven"), signer?.chain),
+        chainTable(message("report.stamp-chain", { outcome: timeStamp?.outcome ?? "" }), timeStamp?.chain),
     ];
 }
-
-/** A finding as a sentence without the file's own texts, which findings quote. */
-const withoutQuotes = ({ what, consequence }) => /[“”]/.test(what) ? consequence ?? "" : what;
 
 function stampParts({ timeStamp, outcome }) {
     if (!timeStamp) return [message("report.no-stamp")];
@@ -191,9 +194,9 @@ function signerParts({ signer, outcome }) {
     return [message(signer?.chain?.length > 0 ? "report.signer-uncertified" : "report.anonymous")];
 }
 
-function chainTable(key, chain = []) {
+function chainTable(title, chain = []) {
     if (chain.length === 0) return null;
-    return make("table", {}, make("caption", { text: message(key) }),
+    return make("table", {}, make("caption", { text: title }),
         make("thead", {}, make("tr", {}, ...["subject", "issuer", "valid", "sha256"].map((name) =>
             make("th", { scope: "col", text: message(`report.certificate.${name}`) })))),
         make("tbody", {}, ...chain.map(({ subject, issuer, notBefore, notAfter, sha256 }) => make("tr", {},
@@ -210,7 +213,7 @@ function comparedParts({ verificationReport: report }) {
     ];
 }
 
-function meaningParts({ item, archive, capture }) {
+function meaningParts({ archive, capture }) {
     const trust = capture ? captureTrust(archive, capture) : trustOf(archive);
     const [proves, limits] = trustSentences(trust);
     const { timeStamp, outcome } = archive.verificationReport.signature ?? {};
@@ -218,7 +221,7 @@ function meaningParts({ item, archive, capture }) {
     const list = (key, texts) => [make("h3", { text: message(key) }), make("ul", {}, ...texts.filter(Boolean).map((parts) => make("li", {}, ...[parts].flat())))];
     return [
         ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time) })]),
-        ...list("report.shows-not", [...captureSentences(capture), limits, capture && item.kind === "collection" && message("report.member"),
+        ...list("report.shows-not", [...captureSentences(capture), limits,
             capture && message("report.clock-limit"), message("trust.servers")]),
     ];
 }

@@ -18,9 +18,18 @@ export function shortResult(archive, capture) {
     const { code, signer } = capture ? captureTrust(archive, capture) : trustOf(archive);
     const signature = archive.verificationReport?.signature;
     const time = signature?.timeStamp?.time;
+    const isHashWeak = archive.findings?.some((finding) => finding.code === "hash-weak");
     return messageParts(`report.short.${code}`, { signer: foreign(signer || signature?.signer?.certified), named: signature?.signer?.certified ? "yes" : "no",
-        about: capture?.verification ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time") });
+        about: capture?.verification && !isHashWeak ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time"),
+        reason: foreign(signatureFaults(signature)[0] ?? "", 300) });
 }
+
+/**
+ * @param {object} [signature]
+ * @returns {string[]} why it's invalid, as sentences without the file's own texts, which findings quote
+ */
+export const signatureFaults = ({ findings = [] } = {}) => findings.filter(({ severity }) => severity === "error")
+    .map(({ what, consequence }) => (/[“”]/.test(what) ? consequence ?? "" : what)).filter(Boolean);
 
 /**
  * @param {import("../core/api.js").Archive} archive
@@ -29,10 +38,11 @@ export function shortResult(archive, capture) {
 export function affectedParts({ findings = [] }) {
     // The section on the signature says why one is invalid.
     const issues = issuesOf(findings.filter(({ code }) => !code.startsWith("signature-")))
-        .filter(({ effect, severity }) => effect !== "tools" && severity === "error");
-    return issues.flatMap(({ title, urls, urlCount }) => {
+        .filter(({ effect, severity, cause }) => effect !== "tools" && (severity === "error" || cause === "uncovered"));
+    return issues.flatMap(({ title, cause, urls, urlCount, findings: [first] }) => {
         const more = urlCount - Math.min(urls.length, urlsMax);
-        return [make("h3", { dir: "auto", text: title }), urls.length > 0 && make("ul", {},
+        return [make("h3", { dir: "auto", text: title }), cause === "uncovered" && first.location
+            && make("p", {}, ...messageParts("report.uncovered-first", { file: make("code", { dir: "auto", text: plain(first.location, 200) }) })), urls.length > 0 && make("ul", {},
             ...urls.slice(0, urlsMax).map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
             more > 0 && make("li", { text: message("issue.more-urls", { n: more }) }))].filter(Boolean);
     });

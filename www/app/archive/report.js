@@ -32,6 +32,8 @@ export function createReport(item, { page, ts = "" }) {
         make("button", { type: "button", class: "primary", text: message("report.print"), on: { click: () => print() } }), cite,
         make("a", { class: "button", href: filter.page ? pageURL(item, filter.page, filter.ts) : tabURL(item, "details"),
             text: message(filter.page ? "report.open-page" : "report.open-archive") }));
+    const pages = new CSSStyleSheet();
+    document.adoptedStyleSheets.push(pages);
     let texts = null;
     let isOpen = true;
     menu(cite, () => ["plain", "chicago", "bibtex"].map((style) => texts
@@ -53,6 +55,7 @@ export function createReport(item, { page, ts = "" }) {
             const data = await reportData(item, filter);
             if (!isOpen) return;
             texts = data && citations(data);
+            nameOnPages(data?.archive);
             show(data ? reportSections(data, filter) : [make("p", {}, ...messageParts("report.not-captured", { archive: foreign(name) })),
                 make("p", { class: "url", dir: "ltr", text: exactURL(filter.page) })]);
             unverified = data?.archive && !isAsVerified(data.archive) ? data.archive.id : "";
@@ -66,6 +69,12 @@ export function createReport(item, { page, ts = "" }) {
             clearTimeout(timer);
             sheet.setAttribute("aria-busy", "false");
         }
+    }
+
+    /** Each printed page names the file, so that pages of two reports can't be mixed up. The SHA-256 is hexadecimal. */
+    function nameOnPages({ sha256 = "" } = {}) {
+        const text = /^[0-9a-f]{64}$/.test(sha256) ? `SHA-256 ${sha256}` : "";
+        pages.replaceSync(`@page { @bottom-left { content: "${text}"; font: 7pt sans-serif; } }`);
     }
 
     function show(parts) {
@@ -83,6 +92,7 @@ export function createReport(item, { page, ts = "" }) {
         isOpen = false;
         server.close();
         activity.close();
+        document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== pages);
         element.remove();
     } };
 }
