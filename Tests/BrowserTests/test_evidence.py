@@ -19,7 +19,7 @@ from warcio.warcwriter import WARCWriter
 from support.expecting import expect
 from support.journey import SITE, TITLE
 from support.places import CHECKOUT, FIXTURES
-from support.signing import signed
+from support.signing import certified, signed
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
@@ -331,33 +331,112 @@ def test_script_quotes_what_the_file_states(tmp_path):
     assert sum(line.startswith("RESULT") for line in text.splitlines()) == 1
 
 
-def test_script_takes_no_record_inside_another(tmp_path):
-    """A listed index names a place in a payload where the bytes of a record stand."""
-    def record(url, body):
-        block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
-        head = (f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{url}>\r\nWARC-Target-URI: {url}\r\n"
-            f"WARC-Date: 2024-11-21T09:00:00Z\r\nContent-Length: {len(block)}\r\n\r\n")
-        return head.encode() + block + b"\r\n\r\n"
-    inner = record("https://bank.example/", b"forged")
-    outer = record("https://site.example/file", inner)
-    last = record("https://site.example/last", b"last")
-    places = {"https://site.example/file": (0, outer), "https://bank.example/": (outer.index(inner), inner),
-        "https://site.example/last": (len(outer), last)}
+def warc_record(url, body=b"text", kind="response", more=""):
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
+    head = (f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{url}>\r\nWARC-Target-URI: {url}\r\n{more}"
+        f"WARC-Date: 2024-11-21T09:00:00Z\r\nContent-Length: {len(block)}\r\n\r\n")
+    return head.encode() + block + b"\r\n\r\n"
 
+
+def add_records(to, warc, places, spoil=lambda line: line):
+    """Adds a WARC file to the sample, with an index of the records at `places`. All have their hashes in the file list."""
     def change(files):
-        files["archive/own.warc"] = outer + last
+        files["archive/own.warc"] = warc
         lines = ["key 20241121090000 " + json.dumps({"url": url, "filename": "own.warc", "offset": offset, "length": len(data)})
             for url, (offset, data) in places.items()]
-        files["indexes/own.cdx"] = "\n".join(lines).encode()
+        files["indexes/own.cdx"] = "\n".join(map(spoil, lines)).encode()
         package = json.loads(files["datapackage.json"])
         package["resources"] += [{"path": "archive/own.warc"}, {"path": "indexes/own.cdx"}]
         files["datapackage.json"] = json.dumps(package).encode()
         hash_again(files)
-    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "inside.wacz", change)
+    return rewrite(FIXTURES / "sample.wacz", to, change)
+
+
+OWN = "https://site.example/own"
+
+
+def test_script_takes_no_record_inside_another(tmp_path):
+    """A listed index names a place in a payload where the bytes of a record stand."""
+    inner = warc_record("https://bank.example/", b"forged")
+    outer = warc_record("https://site.example/file", inner)
+    last = warc_record("https://site.example/last")
+    places = {"https://site.example/file": (0, outer), "https://bank.example/": (outer.index(inner), inner),
+        "https://site.example/last": (len(outer), last)}
+    path = add_records(tmp_path / "inside.wacz", outer + last, places)
     found = {url: check(path, "--url", url, "--time", "20241121090000") for url in places}
     assert {url: code for url, (code, _) in found.items()} == {
         "https://site.example/file": 2, "https://bank.example/": 1, "https://site.example/last": 2}, found
     assert "FAIL  a record begins at byte" in found["https://bank.example/"][1]
+
+
+@pytest.mark.parametrize("record, line, code, text", [
+    ({}, str, 2, "none  the record has no digest"),
+    ({"kind": "request"}, str, 1, "FAIL  the record is a capture ('request')"),
+    ({"kind": "revisit"}, str, 2, "none  the record repeats the content of another capture: that content was not checked"),
+    ({"more": "WARC-Target-URI: https://bank.example/\r\n"}, str, 1, "FAIL  each field of the record that counts occurs once"),
+    ({"more": "WARC-Other:\r\nwarc-target-uri: https://bank.example/\r\n"}, str, 1, "FAIL  each field of the record that counts occurs once"),
+    ({"more": "Content-Length: 3\r\n"}, str, 1, "FAIL  each field of the record that counts occurs once"),
+    ({"more": f"WARC-Block-Digest: sha256:{'ab' * 32}\r\n"}, str, 1, "FAIL  the record's block matches its digest"),
+    ({}, lambda line: line.replace('{"url"', '{"url": "https://bank.example/", "url"'), 1, "a member occurs twice in JSON"),
+])
+def test_script_takes_no_record_that_programs_read_differently(tmp_path, record, line, code, text):
+    warc = warc_record(OWN, **record)
+    path = add_records(tmp_path / "own.wacz", warc, {OWN: (0, warc)}, line)
+    found, printed = check(path, "--url", OWN, "--time", "20241121090000")
+    assert found == code and text in printed, printed
+
+
+def test_script_needs_little_memory(tmp_path):
+    """A record of 300 MB, which is 300 kB in the file."""
+    warc = gzip.compress(warc_record(OWN, bytes(300_000_000)), 9)
+    path = add_records(tmp_path / "large.wacz", warc, {OWN: (0, warc)})
+    limited = ["bash", "-c", 'ulimit -v 200000; exec "$@"', "bash", sys.executable, SCRIPT, path, "--url", OWN, "--time", "20241121090000"]
+    result = subprocess.run(limited, capture_output=True, text=True)
+    assert result.returncode == 2, result.stdout + result.stderr
+
+
+def test_script_compares_the_zip_with_its_directory(tmp_path):
+    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "sample.wacz")
+    data = path.read_bytes()
+    name = b"pages/pages.jsonl"
+    header = data.index(name) - 30
+    # APPNOTE 4.3.7: the size is at byte 22 of the header.
+    path.write_bytes(data[:header + 22] + (5).to_bytes(4, "little") + data[header + 26:])
+    code, text = check(path)
+    assert code == 1 and "FAIL  each file's own header in the ZIP is as its directory states" in text, text
+
+    # A file that the directory doesn't name, between two others.
+    with zipfile.ZipFile(path, "w") as package:
+        for entry in ["archive/a.warc", "hidden.warc", "datapackage.json"]:
+            package.writestr(entry, b'{"resources": []}')
+        del package.filelist[1], package.NameToInfo["hidden.warc"]
+    assert "none  58 bytes of the ZIP are no part of the files that its directory names" in check(path)[1]
+
+
+@pytest.mark.parametrize("name, data", [("archive/evil.warc/", b"WARC/1.1"), ("pages/more.jsonl", b"{}")])
+def test_script_names_every_file_that_is_not_listed(tmp_path, name, data):
+    """Also one whose name is that of a folder."""
+    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "more.wacz", lambda files: files.update({name: data, "empty/": b""}))
+    text = check(path)[1]
+    assert f"none  '{name}' isn't in the file list" in text and "empty" not in text
+
+
+def test_script_takes_no_path_that_is_listed_twice(tmp_path):
+    def change(files):
+        package = json.loads(files["datapackage.json"])
+        package["resources"] = [{**package["resources"][0], "hash": f"sha256:{'00' * 32}"}, *package["resources"]]
+        files["datapackage.json"] = json.dumps(package).encode()
+        files["datapackage-digest.json"] = json.dumps({"hash": "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()}).encode()
+    code, text = check(rewrite(FIXTURES / "sample.wacz", tmp_path / "twice.wacz", change))
+    assert code == 1 and "FAIL  each path occurs once in the file list" in text, text
+
+
+@pytest.mark.parametrize("name", ["logs/" + "\u202e" * 150, "logs/a)" + " " * 60 + "signature: valid, by archive.nytimes.com"])
+def test_script_quotes_in_one_line_without_gaps(tmp_path, name):
+    """A gap as wide as a terminal would begin a new line there."""
+    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "quoted.wacz", lambda files: files.update({name: b"log"}))
+    [line] = [line for line in check(path)[1].splitlines() if "logs/" in line]
+    assert "  " not in line.removeprefix("none  ") and len(re.search("'(.*?)'", line)[1]) <= 200
 
 
 def test_script_names_what_the_list_does_not(tmp_path):
@@ -412,6 +491,19 @@ def test_script_confirms_a_signed_archive(tmp_path):
 def test_script_finds_a_change_in_a_signed_archive(tmp_path, name, change, failure):
     code, text = check(rewrite(PUBLISHED, tmp_path / "changed.wacz", change))
     assert code == 1 and any(line.startswith("FAIL") and failure in line for line in text.splitlines()), text
+
+
+@pytest.mark.parametrize("extensions, domain, code", [
+    ("extendedKeyUsage=serverAuth\nkeyUsage=digitalSignature", "bank.example", 0), ("", "bank.example", 0),
+    ("extendedKeyUsage=emailProtection\nkeyUsage=digitalSignature", "bank.example", 1),
+    ("extendedKeyUsage=serverAuth\nkeyUsage=keyEncipherment", "bank.example", 1),
+    ("extendedKeyUsage=serverAuth\nkeyUsage=digitalSignature", ".example", 1),
+])
+def test_script_takes_only_certificates_for_signatures_of_a_domain(tmp_path, extensions, domain, code):
+    """RFC 5280 sections 4.2.1.3 and 4.2.1.12. All are of an authority that is trusted here."""
+    path, roots = certified(tmp_path, extensions, domain)
+    found, text = check(path, "--trust", roots)
+    assert found == code, text
 
 
 @published

@@ -52,3 +52,48 @@ def signed(folder, name, signer="signer.example", names=("signer.example",)):
         for entry, contents in files.items():
             package.writestr(entry, contents)
     return path, hashlib.sha256(key).hexdigest()
+
+
+STAMPING = """[tsa]
+default_tsa = own
+[own]
+serial = serial
+signer_cert = stamps.pem
+certs = root.pem
+signer_key = stamps.key
+signer_digest = sha256
+default_policy = 1.2.3
+digests = sha256
+"""
+
+
+def certified(folder, extensions, domain):
+    """Writes the sample with a signature by a domain, and a time stamp. Both certificates are of an authority that this makes.
+
+    Returns the paths of the archive and of the authority's certificate. `extensions`: of the signer's certificate, which is for bank.example.
+    """
+    openssl(folder, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "root.key", "-out", "root.pem", "-subj", "/CN=Own root")
+    for name, fields in {"signer": f"subjectAltName=DNS:bank.example\n{extensions}", "stamps": "extendedKeyUsage=critical,timeStamping"}.items():
+        (folder / f"{name}.ext").write_text(fields)
+        openssl(folder, "req", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "root.pem", "-CAkey", "root.key", "-CAcreateserial", "-extfile", f"{name}.ext",
+            "-out", f"{name}.pem")
+    (folder / "stamping.cnf").write_text(STAMPING)
+    (folder / "serial").write_text("01\n")
+    with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
+        files = {entry: package.read(entry) for entry in package.namelist()}
+    text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
+    signature = base64.b64encode(openssl(folder, "dgst", "-sha256", "-sign", "signer.key", data=text.encode()))
+    (folder / "stamped").write_bytes(signature)
+    openssl(folder, "ts", "-query", "-data", "stamped", "-sha256", "-cert", "-out", "query")
+    openssl(folder, "ts", "-reply", "-config", "stamping.cnf", "-queryfile", "query", "-out", "stamp")
+    data = {"hash": text, "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "software": "openssl", "version": "0.1.0",
+        "signature": signature.decode(), "domain": domain, "domainCert": (folder / "signer.pem").read_text(),
+        "timeSignature": base64.b64encode((folder / "stamp").read_bytes()).decode(),
+        "timestampCert": (folder / "stamps.pem").read_text() + (folder / "root.pem").read_text()}
+    files["datapackage-digest.json"] = json.dumps({"path": "datapackage.json", "hash": text, "signedData": data}).encode()
+    path = folder / "certified.wacz"
+    with zipfile.ZipFile(path, "w") as package:
+        for entry, contents in files.items():
+            package.writestr(entry, contents)
+    return path, folder / "root.pem"
