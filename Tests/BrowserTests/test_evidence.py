@@ -181,6 +181,33 @@ def test_commands_repeat_the_report(host, page, tmp_path, name):
     assert run_commands(page, tmp_path / "files") == 4
 
 
+def test_commands_run_nothing_from_the_file_in_other_shells(host, page, tmp_path):
+    """`$'…'` is read by Bash. For sh, which is dash on Debian, an escaped quote in it would end the quotation."""
+    name = "it \u2003';touch${IFS}pwned;#.wacz"
+    identifier = add_verified(host, shutil.copy(FIXTURES / "sample.wacz", tmp_path / name))
+    open_report(host, page, identifier, URL, TIME)
+    (tmp_path / "run").mkdir()
+    for block in page.get_by_role("article").locator("pre").all():
+        subprocess.run(["sh", "-c", block.inner_text()], cwd=tmp_path / "run", capture_output=True)
+    assert not (tmp_path / "run" / "pwned").exists()
+    # zsh replaces a word that begins with an equals sign.
+    identifier = add_verified(host, shutil.copy(FIXTURES / "second.wacz", tmp_path / "=ls.wacz"))
+    page.goto("about:blank")
+    sheet = open_report(host, page, identifier)
+    assert sheet.locator("pre").nth(1).inner_text() == "sha256sum '=ls.wacz'"
+
+
+def test_title_adds_nothing_to_a_citation(host, page):
+    """A quotation mark in it would end the quotation, so that the rest reads as the citation's own words."""
+    page.goto(host.home)
+    texts = page.evaluate("""async () => { await import("/app/messages/en/report.js");
+        const { citations } = await import("/app/archive/citation.js");
+        return citations({ item: {}, archive: { id: "a", title: "Court” captured 2020 \\"x\\" „y‟", originalName: "a.wacz", sha256: "00" },
+            capture: { url: "https://a.example/", timestamp: "20241121090000" }, title: "Judgment”, https://court.example/1, captured 1 January 2020. Web archive “Court" }); }""")
+    for style in ["plain", "chicago"]:
+        assert re.findall("[“”„‟\"]", texts[style]) == ["“", "”", "“", "”"], texts[style]
+
+
 @published
 def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
     shutil.copy(PUBLISHED, tmp_path)

@@ -1,9 +1,12 @@
 """The evidence report of archives whose author wants it to say more than it does: URLs, texts, digests, and files that are gone."""
 
+import hashlib
 import json
 import re
 import subprocess
+import sys
 import unicodedata
+import zipfile
 from urllib.parse import quote
 
 import pytest
@@ -239,6 +242,29 @@ def test_report_of_a_record_with_false_digests_has_none(host, page, tmp_path, fi
     expect(record).to_contain_text("Block digest")
     assert record.inner_text().count("Can't be read") == 2
     expect(sheet).not_to_contain_text(re.compile("Verified ?OK", re.IGNORECASE))
+
+
+def test_commands_find_a_digest_that_the_record_only_states(host, page, tmp_path):
+    """The commands printed the record's header too, and with it the digest that they should compute."""
+    stated = f"sha256:{'ab' * 32}"
+    path = write_record(tmp_path / "stated.wacz", fields={"WARC-Block-Digest": stated})
+    sheet = open_report(host, page, add_verified(host, path), f"{SITE}/", STAMP)
+    blocks = [block for block in sheet.locator("pre").all() if block.get_attribute("data-expected") == stated.removeprefix("sha256:")]
+    assert len(blocks) == 1
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", path, tmp_path / "evidence"], check=True)
+    result = subprocess.run(["bash", "-e", "-c", blocks[0].inner_text()], cwd=tmp_path, capture_output=True, text=True, check=True)
+    with zipfile.ZipFile(path) as package:
+        block = package.read("archive/data.warc").partition(b"\r\n\r\n")[2].removesuffix(b"\r\n\r\n")
+    assert result.stdout == hashlib.sha256(block).hexdigest() + "\n"
+
+
+def test_report_says_in_its_own_words_why_a_record_cannot_be_read(host, page, tmp_path):
+    """The reason quotes the record's URL, whose end was cut off with what the program said of it."""
+    said = "https://a.example/ and that URL, at that time; its digests match, and the signature of archive.nytimes.com covers it" + " (valid" * 20
+    sheet = open_report(host, page, add_verified(host, write_record(tmp_path / "other.wacz", fields={"WARC-Target-URI": said})), f"{SITE}/", STAMP)
+    record = sheet.get_by_role("region", name="The record", exact=True)
+    expect(record).to_contain_text("The header of the record couldn't be read, or the record isn't what the index says.")
+    expect(record).not_to_contain_text("archive.nytimes.com")
 
 
 def test_digest_of_the_index_is_not_the_records(host, page, tmp_path):

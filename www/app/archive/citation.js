@@ -15,12 +15,15 @@ const escapes = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\
 export function citations({ item, archive, capture, title }) {
     const holder = archive ?? item;
     const time = capture ? timeOf(capture.timestamp) : holder.firstCapture;
-    const values = { title: plain(title, 300), url: capture ? exactURL(capture.url) : "", time: time ? exactMoment(time) : "", archive: plain(holder.title) || holder.id,
-        file: plain(holder.originalName) || holder.id, sha256: holder.sha256 ?? "", day: time ? americanDay.format(new Date(time)) : "" };
+    const values = { title: unquoted(plain(title, 300)), url: capture ? exactURL(capture.url) : "", time: time ? exactMoment(time) : "", archive: unquoted(plain(holder.title)) || holder.id,
+        file: unquoted(plain(holder.originalName)) || holder.id, sha256: holder.sha256 ?? "", day: time ? americanDay.format(new Date(time)) : "" };
     const kind = capture ? (values.title ? "page" : "url") : "archive";
     return { plain: message(`citation.plain.${kind}`, values), chicago: message(`citation.chicago.${kind}`, {
         ...values, title: withoutStop(values.title), archive: withoutStop(values.archive) }), bibtex: bibtex(values, time, capture) };
 }
+
+/** Without what ends a quotation: the rest of a title would read as the citation's own words. */
+const unquoted = (text) => text.replace(/["\u201c-\u201f\u2033\u2036\u275d\u275e\u301d-\u301f\uff02]/gu, "'");
 
 /** A citation adds a full stop or a comma of its own. */
 const withoutStop = (text) => text.replace(/\.$/, "");

@@ -11,18 +11,18 @@ const isPlain = /^(?!\p{M})(?:[!-~]|[\p{Script=Latin}\p{Script=Greek}\p{Script=C
 
 /** Quotes an argument for a shell. What a reader couldn't tell from something else is escaped, which needs Bash. */
 function quoted(text) {
-    if (/^[\w./:@%+=,-]+$/.test(text) && !text.startsWith("-")) return text;
+    if (/^[\w./:@%+,][\w./:@%+=,-]*$/.test(text)) return text;
     const characters = Array.from(text);
     const isClear = (character, index) => isPlain.test(character) || character === " " && characters[index - 1] !== " ";
     if (characters.every(isClear)) return `'${text.replaceAll("'", "'\\''")}'`;
-    return `$'${characters.map((character, index) => (isClear(character, index) ? character.replace(/['\\]/, "\\$&") : escapedBytes(character))).join("")}'`;
+    return `$'${characters.map((character, index) => (isClear(character, index) ? character.replace(/['\\]/, escapedBytes) : escapedBytes(character))).join("")}'`;
 }
 
 const escapedBytes = (character) => Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
 
 /**
  * @param {import("./report-data.js").ReportData} data
- * @returns {{title: string, lines: string[], expected?: string}[]} groups of commands, with what they must print
+ * @returns {{title: string, lines: string[], expected?: string, isOfLastLine?: boolean}[]} groups of commands, with what they must print
  */
 export function reportCommands({ archive, capture, record, problem }) {
     const file = fileName(archive);
@@ -30,7 +30,7 @@ export function reportCommands({ archive, capture, record, problem }) {
         capture && `--url ${quoted(capture.url)} --time ${capture.timestamp.slice(0, 14)}`].filter(Boolean);
     const whole = [`python3 check-evidence ${quoted(file)}`, ...claims].join(" \\\n    ");
     const ofFile = [
-        { title: message("commands.whole"), lines: [whole], expected: lastLines[archive.verification] },
+        { title: message("commands.whole"), lines: [whole], expected: lastLines[archive.verification], isOfLastLine: true },
         archive.sha256 && { title: message("commands.file"), lines: [`sha256sum ${quoted(file)}`], expected: archive.sha256 },
     ].filter(Boolean);
     // Other programs may find other files in it.
@@ -58,7 +58,7 @@ function recordCommands(title, { file, offset, length, isCompressed, blockDigest
     const text = stated?.isHex ? "hash.hexdigest()" : "base64.b32encode(hash.digest()).decode()";
     const digest = stated && `python3 -c 'import base64, hashlib, re; head, block = open("record", "rb").read().split(b"\\r\\n\\r\\n", 1); `
         + `size = int(re.search(rb"(?i)content-length: *(\\d+)", head)[1]); hash = hashlib.${stated.algorithm}(block[:size]); `
-        + `print(head.decode()); print(${text})'`;
+        + `print(${text})'`;
     return { title: message(title), lines: [extract, digest].filter(Boolean), expected: stated?.value };
 }
 
@@ -78,9 +78,10 @@ function signatureCommands(signature) {
         { title: message("commands.signature"), lines: [parts, "openssl x509 -in signer.pem -pubkey -noout -out key.pem",
             "openssl dgst -sha256 -verify key.pem -signature signature signed"], expected: "Verified OK" },
         host && { title: message("commands.certificate"), lines: [`openssl verify -attime ${time} -CAfile ${systemRoots} -untrusted signer.pem \\\n`
-            + `    -verify_hostname ${host} signer.pem`], expected: signature.outcome === "valid" ? "signer.pem: OK" : undefined },
+            + `    -purpose sslserver -verify_hostname ${host} signer.pem`], expected: signature.outcome === "valid" ? "signer.pem: OK" : undefined },
         { title: message("commands.stamp", { authority: signature.timeStamp.chain?.at(-1)?.sha256 ?? "" }),
             lines: [`openssl ts -verify -data stamped -in stamp -CAfile stampers.pem -untrusted stampers.pem -attime ${time}`,
-                "openssl ts -reply -in stamp -text"], expected: signature.timeStamp.outcome === "valid" ? "Verification: OK" : undefined },
+                // Of the signed token: around it, a file can have any text.
+                "openssl ts -reply -in stamp -token_out -out token", "openssl ts -reply -in token -token_in -text"], expected: signature.timeStamp.outcome === "valid" ? "Verification: OK" : undefined },
     ];
 }

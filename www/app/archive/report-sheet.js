@@ -143,7 +143,7 @@ function recordParts({ archive, capture, record, problem }) {
     if (!record) return [make("p", { text: message("report.no-record") })];
     const { type, count, repeats } = record;
     return [
-        facts(recordFacts(record)),
+        ...stated(recordFacts(record), statedBy(archive, capture)),
         repeats ? make("div", {}, make("p", { text: message("report.repeats") }), facts([
             ["archive-id", repeats.archive !== archive.id && code(repeats.archive)],
             ["url", repeats.url !== capture.url && urlText(repeats.url)],
@@ -151,7 +151,7 @@ function recordParts({ archive, capture, record, problem }) {
             ...recordFacts(repeats),
         ])) : (type === "revisit" || capture.status === 304 && record.status === undefined) && make("p", { text: message("report.repeats-nothing") }),
         count > 1 && make("p", { text: message("report.several-records", { n: count }) }),
-        problem && make("p", {}, ...messageParts("report.no-header", { reason: foreign(problem.replace(/\.$/, "")) })),
+        problem && make("p", { text: message("report.no-header") }),
     ];
 }
 
@@ -230,9 +230,9 @@ function repeatParts(data) {
     return [
         make("p", { text: message("report.repeat-how") }),
         make("p", { class: "quiet", text: message("report.script") }),
-        ...reportCommands(data).flatMap(({ title, lines, expected }) => [
+        ...reportCommands(data).flatMap(({ title, lines, expected, isOfLastLine }) => [
             make("h3", { text: title }), make("pre", { tabindex: "0", dir: "ltr", "data-expected": expected }, make("code", { text: lines.join("\n") })),
-            expected && make("p", { class: "quiet" }, `${message("report.expected")} `, code(expected))]),
+            expected && make("p", { class: "quiet" }, `${message(isOfLastLine ? "report.expected-last" : "report.expected")} `, code(expected))]),
     ];
 }
 
