@@ -97,7 +97,7 @@ package struct CommonOptions: ParsableArguments {
 
     /// Writes a note to standard error, unless `--quiet` or `--json` is given.
     package func note(_ text: String) {
-        if !quiet, !json { Terminal.writeError(Terminal.safe(text)) }
+        if !quiet, !json { Terminal.writeError(Terminal.oneLine(text)) }
     }
 
     /// Writes a result to standard output, unless `--quiet` is given.

@@ -48,7 +48,7 @@ package enum Terminal {
 
     /// Writes one line to standard output. A closed pipe ends the program quietly, as it does `cat`.
     package static func write(_ line: String) {
-        put(safe(line) + "\n", to: STDOUT_FILENO)
+        put(oneLine(line) + "\n", to: STDOUT_FILENO)
     }
 
     /// Writes a text of this program with its colours to standard output.
@@ -59,7 +59,7 @@ package enum Terminal {
         guard isatty(STDOUT_FILENO) == 1 else { return put(lines, to: STDOUT_FILENO) }
         let text = String(decoding: lines, as: UTF8.self)
         put(
-            text.split(separator: "\n", omittingEmptySubsequences: true).map { safe(String($0)) + "\n" }.joined(),
+            text.split(separator: "\n", omittingEmptySubsequences: true).map { oneLine(String($0)) + "\n" }.joined(),
             to: STDOUT_FILENO)
     }
 
@@ -90,7 +90,7 @@ package enum Terminal {
     /// Writes one line to standard error.
     package static func writeError(_ line: String, label: Label? = nil) {
         let start = label.map { styled("\($0.rawValue):", $0.style) + " " } ?? ""
-        put(start + safe(line) + "\n", to: STDERR_FILENO)
+        put(start + oneLine(line) + "\n", to: STDERR_FILENO)
     }
 
     /// Returns a text in single quotes, as a shell reads it.
@@ -113,7 +113,7 @@ package enum Terminal {
 
     /// Asks a question on standard error, and reads the answer from standard input; `nil` without input.
     package static func answer(to question: String) -> String? {
-        put(safe(question) + " ", to: STDERR_FILENO)
+        put(oneLine(question) + " ", to: STDERR_FILENO)
         guard let answer = readLine() else {
             put("\n", to: STDERR_FILENO)
             return nil
@@ -123,7 +123,7 @@ package enum Terminal {
 
     /// Replaces the current line on standard error.
     package static func showProgress(_ line: String) {
-        put("\r\u{1B}[K" + safe(line), to: STDERR_FILENO)
+        put("\r\u{1B}[K" + oneLine(line), to: STDERR_FILENO)
     }
 
     private static func put(_ text: String, to descriptor: Int32) { put(Array(text.utf8), to: descriptor) }
@@ -157,7 +157,7 @@ package enum Terminal {
             isatty(STDOUT_FILENO) != 1 || isColorOff.load(ordering: .relaxed)
             || !(ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
         let line = parts.map { part in
-            part.isBold && !isPlain ? "\u{1B}[1m\(safe(part.text))\u{1B}[0m" : safe(part.text)
+            part.isBold && !isPlain ? "\u{1B}[1m\(oneLine(part.text))\u{1B}[0m" : oneLine(part.text)
         }
         put(line.joined() + "\n", to: STDOUT_FILENO)
     }
@@ -169,17 +169,39 @@ package enum Terminal {
     }
 
     /// Returns text on one line, with spaces for characters that control a terminal or reorder text.
-    package static func safe(_ text: String) -> String {
+    package static func oneLine(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
-        var line = String.UnicodeScalarView()
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
+    }
+
+    /// Returns a text from a file or a website as a part of a line: with one space in a row and four marks on a letter, it can't
+    /// fill the line up to a place where a terminal begins another, or draw over other lines.
+    package static func safe(_ text: String) -> String {
+        var part = String.UnicodeScalarView()
+        var marks = 0
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: line.append(" ")
-            default: line.append(scalar)
+            case _ where isControl(scalar) || blanks.contains(scalar), .spaceSeparator:
+                if part.last != " " { part.append(" ") }
+                marks = 0
+                continue
+            case .nonspacingMark, .enclosingMark, .spacingMark: marks += 1
+            default: marks = 0
             }
+            if marks <= 4 { part.append(scalar) }
         }
-        return String(line)
+        return String(part)
     }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    /// Letters and symbols that nothing is drawn for: Hangul fillers and the empty Braille pattern.
+    private static let blanks: Set<Unicode.Scalar> = ["\u{115F}", "\u{1160}", "\u{2800}", "\u{3164}", "\u{FFA0}"]
 
     /// Formats a size, such as "1.5 MB", in powers of 1000.
     package static func size(_ bytes: UInt64) -> String { ByteSize.text(bytes) }

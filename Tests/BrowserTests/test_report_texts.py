@@ -15,7 +15,8 @@ from surt import surt
 from support.archives import TIME
 from support.expecting import expect
 from support.signing import signed
-from test_evidence import FORGERIES, PUBLISHED, add_verified, change_signed, open_report, published, rewrite
+from test_check_evidence import change_signed, rewrite
+from test_evidence import FORGERIES, PUBLISHED, add_verified, open_report, published
 from writers.captures import WARC, index_lines, page_entry
 from writers.wacz import Package, page_list
 
@@ -276,7 +277,7 @@ def test_digest_of_the_index_is_not_the_records(host, page, tmp_path):
 
 COURT = "Certified unaltered by the Federal Court"
 UNSIGNED = "As the file states; not signed"
-SIGNED = "As the signed file states; nobody checked whether it is true"
+SIGNED = "As the signed file states; whether it's true wasn't checked"
 BESIDE = "Stated beside the signature, which doesn't cover it"
 
 

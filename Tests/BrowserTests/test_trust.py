@@ -112,7 +112,7 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
     mark.click()
     popover = page.get_by_role("group", name="What this mark means")
     expect(popover).to_contain_text("This file was signed with the key of signer.example, at the time of its time stamp or before, and hasn't changed since.")
-    expect(popover).to_contain_text("It doesn't show that these pages came from the web: whoever has that key could have made them.")
+    expect(popover).to_contain_text("It doesn't show that these pages came from the web: a person with that key could have made them.")
     page.keyboard.press("Escape")
     expect(popover).to_have_count(0)
     mark.focus()

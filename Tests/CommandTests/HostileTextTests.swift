@@ -82,8 +82,11 @@ struct HostileTextTests {
     }
 
     @Test(arguments: [
-        ("plain", "plain"), ("\u{1B}[2J", " [2J"), ("a\u{9B}b\u{202E}c", "a b c"), ("é字", "é字"), ("a\r\nb", "a  b"),
-        ("\u{2028}\u{2029}\u{7F}", "   "),
+        ("plain", "plain"), ("\u{1B}[2J", " [2J"), ("a\u{9B}b\u{202E}c", "a b c"), ("é字", "é字"), ("a\r\nb", "a b"),
+        ("\u{2028}\u{2029}\u{7F}", " "), ("a      b", "a b"),
+        ("a\u{2003}\u{A0}\u{3000}b\u{2800}\u{3164}\u{1160}\u{115F}\u{FFA0}c", "a b c"),
+        ("a\u{301}\u{302}\u{303}\u{304}\u{305}\u{20DD}\u{903}b\u{301}", "a\u{301}\u{302}\u{303}\u{304}b\u{301}"),
+        ("a\u{E0041}\u{E0042}\u{AD}\u{200B}\u{200D}b", "a b"),
     ])
     func safeTextIsOneLine(_ text: String, _ expected: String) {
         #expect(Terminal.safe(text) == expected)

@@ -85,6 +85,15 @@ struct ShareQueueTests {
         #expect(history.page(0).first?.url == "https://example.org/44")
     }
 
+    @Test(arguments: ["=1", "＝1", "＋1", "－1", "＠a", "\n=1", "=\u{301}1", "-1"])
+    func fieldThatASpreadsheetWouldComputeIsExportedAsText(_ message: String) async throws {
+        let queue = ShareQueue(folder: folder)
+        let share = try Share("https://example.org/a")
+        try await queue.add([share])
+        try await queue.refuse(share, message)
+        #expect(String(decoding: try await queue.entries().csv, as: UTF8.self).contains("'\(message)"))
+    }
+
     /// RFC 4180; and no field begins as a formula of a spreadsheet.
     @Test func historyIsExported() async throws {
         let queue = ShareQueue(folder: folder)

@@ -77,7 +77,9 @@ public struct ShareHistory: Sendable, Hashable {
     }
 
     private static func field(_ text: String) -> String {
-        let safe = text.first.map { "=+-@\t\r".contains($0) } == true ? "'" + text : text
+        let clear = text.replacingOccurrences(of: "\0", with: "\u{FFFD}")
+        let isFormula = clear.unicodeScalars.first.map { "=+-@＝＋－＠\t\r\n".unicodeScalars.contains($0) } == true
+        let safe = isFormula ? "'" + clear : clear
         guard safe.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return safe }
         return "\"" + safe.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }

@@ -98,8 +98,8 @@ struct GetCommand: ParsableCommand {
 
     private func writeHead(of capture: OpenCapture) {
         // Archived text must not control the terminal.
-        if let line = capture.statusLine { Terminal.write(Terminal.safe(line)) }
-        for field in capture.fields.fields { Terminal.write(Terminal.safe("\(field.name): \(field.value)")) }
+        if let line = capture.statusLine { Terminal.write(line) }
+        for field in capture.fields.fields { Terminal.write("\(field.name): \(field.value)") }
     }
 
     private func writeRecord(of capture: OpenCapture, in store: ArchiveStore) throws {

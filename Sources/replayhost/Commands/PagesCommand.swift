@@ -49,8 +49,8 @@ struct PagesCommand: ParsableCommand {
 
     private static func line(_ page: ArchivePage) -> String {
         let time = page.timestamp.flatMap(RFC3339.text(ofTimestamp:)) ?? "unknown time        "
-        let title = page.title.map { "  " + $0 } ?? ""
-        return Terminal.safe("\(time)  \(page.url)\(title)")
+        let title = page.title.map { "  " + Terminal.safe($0) } ?? ""
+        return "\(time)  \(Terminal.safe(page.url))\(title)"
     }
 
     private static let batchSize = 1000

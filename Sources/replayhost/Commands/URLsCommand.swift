@@ -87,11 +87,10 @@ struct URLsCommand: ParsableCommand {
         let entry = item.entry
         let time = RFC3339.text(ofTimestamp: entry.timestamp) ?? entry.timestamp
         let status = entry.status.map(String.init) ?? "-"
-        let method = entry.method.map { $0 == "GET" ? "" : "  (\($0))" } ?? ""
+        let method = entry.method.map { $0 == "GET" ? "" : "  (\(Terminal.safe($0)))" } ?? ""
         let archive = item.archiveID.map { "\($0)  " } ?? ""
-        return Terminal.safe(
-            "\(archive)\(time)  \(padded(status, to: 3))  \(padded(item.mediaClass.rawValue, to: 6))  \(entry.url)\(method)"
-        )
+        return
+            "\(archive)\(time)  \(padded(status, to: 3))  \(padded(item.mediaClass.rawValue, to: 6))  \(Terminal.safe(entry.url))\(method)"
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

@@ -150,7 +150,7 @@ addMessages({
     "trust.limits.not-verified": "It doesn't mean that anything is wrong.",
     "trust.limits.partly": "Not everything in it could be checked, so some of it may be damaged or changed.",
     "trust.limits.records-differ": "Some records don't match the digests written in them: they were changed, or a digest is wrong.",
-    "trust.limits.signed": "It doesn't show that these pages came from the web: whoever has that key could have made them.",
+    "trust.limits.signed": "It doesn't show that these pages came from the web: a person with that key could have made them.",
     "trust.limits.signed-anonymously": "It doesn't show whose key that is, or when it signed: anyone can make a key.",
     "trust.limits.signer-not-proven": "It isn't proven who signed it, or when: its issues say what is missing.",
     "trust.limits.suspicious": "Its ZIP is made so that other programs may find other files in it. Don't extract it.",
