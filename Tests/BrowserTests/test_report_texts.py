@@ -345,6 +345,23 @@ def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_wit
     expect(sheet).to_contain_text(stamped)
 
 
+@pytest.mark.parametrize("algorithm, short", [
+    ("sha256", "This capture hasn't changed since it was signed with an anonymous key"),
+    ("md5", "The signed part of this file matches its hashes. It was signed with an anonymous key"),
+])
+def test_weak_hash_in_a_signed_list_does_not_show_that_a_capture_is_unchanged(host, page, tmp_path, algorithm, short):
+    """The file has content that the signature doesn't cover, too, which hid that MD5 proves nothing."""
+    def change(files):
+        package = json.loads(files["datapackage.json"])
+        for resource in package["resources"]:
+            resource["hash"] = f"{algorithm}:{hashlib.new(algorithm, files[resource['path']]).hexdigest()}"
+        files["datapackage.json"] = json.dumps(package).encode()
+        files["pages/more.jsonl"] = b"{}"
+    path, _ = signed(tmp_path, "anonymous", change=change)
+    sheet = open_report(host, page, add_verified(host, path), "https://fieldguide.example/", "20241121090000")
+    expect(sheet.get_by_role("region", name="In short")).to_contain_text(short)
+
+
 @pytest.mark.parametrize("name, names, signer", [
     ("ARCHIVE.NYTIMES.COM", ["archive.nytimes.com"], "Not proven. The certificate in the file names archive.nytimes.com"),
     (COURT, ["archive.nytimes.com"], "Unknown: no name in the certificate is the domain that the file states"),

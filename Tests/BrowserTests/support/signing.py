@@ -19,13 +19,16 @@ def escaped(name):
     return "".join(f"\\{letter}" if letter in "\\/+," else letter for letter in name)
 
 
-def signed(folder, name, signer="signer.example", names=("signer.example",)):
+def signed(folder, name, signer="signer.example", names=("signer.example",), change=None):
     """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key.
 
-    `signer`: the subject of the certificate and the domain, if `name` is "domain". `names`: for which the certificate is.
+    `signer`: the subject of the certificate and the domain, if `name` is "domain". `names`: for which the certificate is. `change`
+    gets the files by name before the list of files is signed.
     """
     with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
         files = {entry: package.read(entry) for entry in package.namelist()}
+    if change:
+        change(files)
     text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
     openssl(folder, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "key.pem")
     key = openssl(folder, "pkey", "-in", "key.pem", "-pubout", "-outform", "DER")
