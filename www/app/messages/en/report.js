@@ -73,7 +73,7 @@ addMessages({
     "report.file": "The archive file",
     "report.form": "answer to a form",
     "report.loading": "Preparing the report…",
-    "report.made": "Made on {time} with replayhost {version}. All times are in UTC. This report isn't signed itself: the commands at its end check it.",
+    "report.made": "Made on {time} with replayhost {version}. All times are in UTC. This report isn't signed: anyone could have changed it. Get the archive file, and run the commands below on it.",
     "report.meaning": "What this shows, and what it doesn't",
     "report.member": "Pictures and other parts of the page can come from other archives of the collection “{collection}”. This report doesn't say what was checked of them.",
     "report.members": "{n, plural, one {The archive of this collection} other {The # archives of this collection}}",
