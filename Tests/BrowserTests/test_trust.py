@@ -233,6 +233,16 @@ def test_issues_are_copied_as_text(host, page):
         assert f"{finding['severity']} {finding['code']}: {finding['what']} ({finding['location']})" in text
 
 
+def test_texts_of_a_file_make_no_lines_in_copied_issues(host, page):
+    page.goto(host.home)
+    text = page.evaluate("""async () => { await import("/app/messages/en/archive.js");
+        const { issuesOf, issueText } = await import("/app/components/issues.js");
+        return issueText(issuesOf([{ severity: "error", code: "resource-missing", what: "A file\\n  error x: y\u2028z", location: "a\\nSigned\u202e",
+            urls: ["https://a.example/\\nSigned"] }])); }""")
+    assert len(text.splitlines()) == 4, text
+    assert "A file error x: y z (a Signed)" in text and "https://a.example/%0ASigned" in text
+
+
 def test_exported_page_says_where_it_comes_from(host, page, tmp_path):
     """The original, whether it's in the library, and whether the records are the same there."""
     add_verified(host, FIXTURES / "sample.wacz")

@@ -3,6 +3,7 @@ import { message } from "../core/i18n.js";
 import { causes, groupsOf, severities, severityOf } from "./issue-groups.js";
 import { sentence } from "./messages.js";
 import { plain } from "../core/dom.js";
+import { exactURL } from "../core/text.js";
 
 /**
  * @typedef {import("../core/api.js").Finding} Finding
@@ -59,10 +60,12 @@ function urlsIn(findings) {
     return { urls: [...urls], urlCount: urls.size + unlisted };
 }
 
+const line = (text) => plain(text, textCharactersMax);
+
 /**
  * @param {Issue[]} issues
  * @returns {string} all that is known of them, for a message to the person who made the file
  */
-export const issueText = (issues) => issues.map(({ title, text, urls, findings }) => [title, text, ...urls.map((url) => `  ${url}`),
-    ...findings.map(({ severity, code, what, location }) => `  ${severity} ${code}: ${what}${location ? ` (${location})` : ""}`),
+export const issueText = (issues) => issues.map(({ title, text, urls, findings }) => [title, text, ...urls.map((url) => `  ${exactURL(url)}`),
+    ...findings.map(({ severity, code, what, location }) => `  ${severity} ${code}: ${line(what)}${location ? ` (${line(location)})` : ""}`),
 ].filter(Boolean).join("\n")).join("\n\n");
