@@ -314,7 +314,7 @@ def test_page_loads_again_if_the_engine_was_changed(shared_host_with_sample, bro
     browser.requests.clear()
     visit(host, page)
     expect_species(viewer)
-    wait_until(lambda: page.wait_for_timeout(20) or len(documents(browser, host)) >= 3, "the page is loaded again")
+    wait_until(lambda: page.wait_for_timeout(20) or len(documents(browser, host)) == 3, "the page is loaded again")
     expect_species(viewer)
 
 
