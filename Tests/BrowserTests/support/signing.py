@@ -19,14 +19,25 @@ def escaped(name):
     return "".join(f"\\{letter}" if letter in "\\/+," else letter for letter in name)
 
 
+def sample():
+    """The files of the sample by name."""
+    with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
+        return {entry: package.read(entry) for entry in package.namelist()}
+
+
+def pack(files, path):
+    with zipfile.ZipFile(path, "w") as package:
+        for entry, contents in files.items():
+            package.writestr(entry, contents)
+
+
 def signed(folder, name, signer="signer.example", names=("signer.example",), change=None):
     """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key.
 
     `signer`: the subject of the certificate and the domain, if `name` is "domain". `names`: for which the certificate is. `change`
     gets the files by name before the list of files is signed.
     """
-    with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
-        files = {entry: package.read(entry) for entry in package.namelist()}
+    files = sample()
     if change:
         change(files)
     text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
@@ -51,9 +62,7 @@ def signed(folder, name, signer="signer.example", names=("signer.example",), cha
     if name == "other":
         files["datapackage.json"] += b" "
     path = folder / f"{name}.wacz"
-    with zipfile.ZipFile(path, "w") as package:
-        for entry, contents in files.items():
-            package.writestr(entry, contents)
+    pack(files, path)
     return path, hashlib.sha256(key).hexdigest()
 
 
@@ -83,8 +92,7 @@ def certified(folder, extensions, domain):
             "-out", f"{name}.pem")
     (folder / "stamping.cnf").write_text(STAMPING)
     (folder / "serial").write_text("01\n")
-    with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
-        files = {entry: package.read(entry) for entry in package.namelist()}
+    files = sample()
     text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
     signature = base64.b64encode(openssl(folder, "dgst", "-sha256", "-sign", "signer.key", data=text.encode()))
     (folder / "stamped").write_bytes(signature)
@@ -96,7 +104,5 @@ def certified(folder, extensions, domain):
         "timestampCert": (folder / "stamps.pem").read_text() + (folder / "root.pem").read_text()}
     files["datapackage-digest.json"] = json.dumps({"path": "datapackage.json", "hash": text, "signedData": data}).encode()
     path = folder / "certified.wacz"
-    with zipfile.ZipFile(path, "w") as package:
-        for entry, contents in files.items():
-            package.writestr(entry, contents)
+    pack(files, path)
     return path, folder / "root.pem"
