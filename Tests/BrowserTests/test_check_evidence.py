@@ -194,10 +194,10 @@ def test_script_takes_no_record_inside_another(tmp_path):
 @pytest.mark.parametrize("record, line, code, text", [
     ({}, str, 2, "none  the record has no digest"),
     ({"kind": "request"}, str, 1, "FAIL  the record is a capture ('request')"),
-    ({"kind": "revisit"}, str, 2, "none  the record repeats the content of another capture: that content was not checked"),
-    ({"more": "WARC-Target-URI: https://bank.example/\r\n"}, str, 1, "FAIL  each field of the record that counts occurs once"),
-    ({"more": "WARC-Other:\r\nwarc-target-uri: https://bank.example/\r\n"}, str, 1, "FAIL  each field of the record that counts occurs once"),
-    ({"more": "Content-Length: 3\r\n"}, str, 1, "FAIL  each field of the record that counts occurs once"),
+    ({"kind": "revisit"}, str, 2, "none  the content is in another record (this is a revisit), and was not checked"),
+    ({"more": "WARC-Target-URI: https://bank.example/\r\n"}, str, 1, "FAIL  no field of the record that is checked here occurs twice"),
+    ({"more": "WARC-Other:\r\nwarc-target-uri: https://bank.example/\r\n"}, str, 1, "FAIL  no field of the record that is checked here occurs twice"),
+    ({"more": "Content-Length: 3\r\n"}, str, 1, "FAIL  no field of the record that is checked here occurs twice"),
     ({"more": f"WARC-Block-Digest: sha256:{'ab' * 32}\r\n"}, str, 1, "FAIL  the record's block matches its digest"),
     ({}, lambda line: line.replace('{"url"', '{"url": "https://bank.example/", "url"'), 1, "a member occurs twice in JSON"),
 ])
@@ -225,14 +225,18 @@ def test_script_compares_the_zip_with_its_directory(tmp_path):
     # APPNOTE 4.3.7: the size is at byte 22 of the header.
     path.write_bytes(data[:header + 22] + (5).to_bytes(4, "little") + data[header + 26:])
     code, text = check(path)
-    assert code == 1 and "FAIL  each file's own header in the ZIP is as its directory states" in text, text
+    assert code == 1 and "FAIL  method, checksum and sizes before each file in the ZIP are those in its directory" in text, text
+
+    # With bit 3 in the header only, a size of 5 is still not that of the directory; APPNOTE 4.4.4: it would be 0.
+    path.write_bytes(data[:header + 6] + b"\x08" + data[header + 7:header + 22] + (5).to_bytes(4, "little") + data[header + 26:])
+    assert "FAIL  method, checksum and sizes" in check(path)[1]
 
     # A file that the directory doesn't name, between two others.
     with zipfile.ZipFile(path, "w") as package:
         for entry in ["archive/a.warc", "hidden.warc", "datapackage.json"]:
             package.writestr(entry, b'{"resources": []}')
         del package.filelist[1], package.NameToInfo["hidden.warc"]
-    assert "none  58 bytes of the ZIP are no part of the files that its directory names" in check(path)[1]
+    assert "none  58 bytes of the ZIP belong to no file of its directory" in check(path)[1]
 
 
 @pytest.mark.parametrize("name, data", [("archive/evil.warc/", b"WARC/1.1"), ("pages/more.jsonl", b"{}")])

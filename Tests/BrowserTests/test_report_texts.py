@@ -278,7 +278,7 @@ def test_digest_of_the_index_is_not_the_records(host, page, tmp_path):
 COURT = "Certified unaltered by the Federal Court"
 UNSIGNED = "As the file states; not signed"
 SIGNED = "As the signed file states; whether it's true wasn't checked"
-BESIDE = "Stated beside the signature, which doesn't cover it"
+BESIDE = "Stated by the file, but not covered by its signature"
 
 
 def below(section, heading):
@@ -318,7 +318,7 @@ def test_report_says_why_a_signature_is_invalid(host, page):
     expect(sheet.get_by_role("region", name="In short")).to_contain_text("The claimed time, 2022-03-01T12:34:56Z, is more than 10 minutes away")
     expect(sheet.get_by_role("region", name="What is affected")).to_have_count(0)
     assert sheet.locator("pre").first.get_attribute("data-expected") == "RESULT FAILS"
-    assert "18 January 2022" in below(sheet.get_by_role("region", name="The archive file"), "As the file states; its signature doesn't prove it")
+    assert "18 January 2022" in below(sheet.get_by_role("region", name="The archive file"), "As the file states; not proven by its signature")
 
 
 @published
@@ -360,6 +360,17 @@ def test_weak_hash_in_a_signed_list_does_not_show_that_a_capture_is_unchanged(ho
     path, _ = signed(tmp_path, "anonymous", change=change)
     sheet = open_report(host, page, add_verified(host, path), "https://fieldguide.example/", "20241121090000")
     expect(sheet.get_by_role("region", name="In short")).to_contain_text(short)
+
+
+@pytest.mark.parametrize("content, short", [({}, "This capture hasn't changed since it was signed"),
+    ({"contentArchive": "other"}, "The signed part of this file matches its hashes.")])
+def test_signature_is_not_about_content_in_another_archive(host, page, content, short):
+    page.goto(host.home)
+    text = page.evaluate("""async (content) => { await import("/app/messages/en/report.js");
+        const { shortResult } = await import("/app/archive/report-short.js");
+        const archive = { verification: "uncovered", findings: [], verificationReport: { signature: { signer: {} } } };
+        return shortResult(archive, { verification: "uncovered", ...content }).map((part) => part.textContent ?? part).join(""); }""", content)
+    assert text.startswith(short), text
 
 
 @pytest.mark.parametrize("name, names, signer", [

@@ -29,6 +29,7 @@ export function reportSections(data, { ts }) {
         make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture))),
         capture && item.kind === "collection" && make("p", {}, ...messageParts("report.member", { collection: foreign(item.title) || item.id })));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
+    made.append(` ${message("report.check-file")}`);
     const affected = affectedParts(archive);
     return [
         made,

@@ -18,9 +18,10 @@ export function shortResult(archive, capture) {
     const { code, signer } = capture ? captureTrust(archive, capture) : trustOf(archive);
     const signature = archive.verificationReport?.signature;
     const time = signature?.timeStamp?.time;
-    const isHashWeak = archive.findings?.some((finding) => finding.code === "hash-weak");
+    // MD5 protects no record, and no signature is about content in another archive.
+    const isUnchanged = capture?.verification && !capture.contentArchive && !archive.findings?.some((finding) => finding.code === "hash-weak");
     return messageParts(`report.short.${code}`, { signer: foreign(signer || signature?.signer?.certified), named: signature?.signer?.certified ? "yes" : "no",
-        about: capture?.verification && !isHashWeak ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time"),
+        about: isUnchanged ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time"),
         reason: foreign(signatureFaults(signature)[0] ?? "", 300) });
 }
 

@@ -161,7 +161,7 @@ addMessages({
     "trust.proves.changed": "This file has changed since it was added, so earlier results aren't about its contents now.",
     "trust.proves.damaged": "Something in this file doesn't match its hash, or a listed file with captures is missing.",
     "trust.proves.hashes-agree": "The hashes in this file agree with its contents, so it wasn't damaged by accident.",
-    "trust.proves.invalid-signature": "The signature isn't valid. It proves nothing about this file.",
+    "trust.proves.invalid-signature": "The signature is wrong or can't be read, so it proves nothing about this file.",
     "trust.proves.not-verified": "This file hasn't been verified as it is now, so its contents haven't been compared with its hashes.",
     "trust.proves.partly": "Nothing in this file disagrees with its hashes.",
     "trust.proves.records-differ": "The files in this archive that have a hash match it.",
