@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import re
 import shutil
@@ -84,6 +85,57 @@ def test_report_of_an_unchanged_answer_names_the_record_that_is_shown(host, page
         expect(sheet).to_contain_text("<urn:example:1>")
     else:
         expect(sheet).to_contain_text("wasn't found in this archive")
+
+
+# What the report says of its record, by page. What `repeats` shows is in the record of `differs`, which was changed after its digest was made.
+READ = {"agrees": "It matches the digests written in it.", "differs": "It doesn't match a digest written in it.",
+    "without": "It has no digest that it can be compared with.", "repeats": "It doesn't match a digest written in it."}
+
+
+def write_compared(path):
+    """Writes a WARC file with a page for each key of `READ`."""
+    with path.open("wb") as output:
+        writer = WARCWriter(output, gzip=False)
+        head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+        for name in ["agrees", "differs", "without"]:
+            record = writer.create_warc_record(f"http://tide.example/{name}", "response", http_headers=head,
+                payload=io.BytesIO(b"<title>The tide</title><p>" + name.encode()), warc_headers_dict={"WARC-Date": "2024-06-01T00:00:00Z"})
+            writer.ensure_digest(record)
+            if name == "differs":
+                digest = record.rec_headers["WARC-Payload-Digest"]
+            writer.write_record(record)
+        writer.write_record(writer.create_revisit_record("http://tide.example/repeats", digest, "http://tide.example/differs",
+            "2024-06-01T00:00:00Z", http_headers=head, warc_headers_dict={"WARC-Date": "2024-06-01T00:00:00Z"}))
+    before, without, after = path.read_bytes().rpartition(b"http://tide.example/without\r\n")
+    path.write_bytes((before + without + re.sub(rb"(?m)^WARC-\w+-Digest", b"X-Digest", after, count=2)).replace(b"<p>differs", b"<p>forged!"))
+    return path
+
+
+def test_report_says_whether_the_record_matches_its_digests(host, page, tmp_path):
+    compared = add_verified(host, write_compared(tmp_path / "compared.warc"))
+    for name, sentence in READ.items():
+        sheet = open_report(host, page, compared, f"http://tide.example/{name}", "20240601000000")
+        read = sheet.get_by_role("region", name="The record").get_by_text("When this report was made, the record was read again.")
+        expect(read.last).to_contain_text(sentence)
+        expect(read).to_have_count(2 if name == "repeats" else 1)
+        doubt = sheet.get_by_text("Don't rely on this capture: its record doesn't match a digest written in it")
+        expect(doubt).to_have_count(1 if sentence == READ["differs"] else 0)
+
+
+def test_report_states_nothing_of_a_record_that_changed_unseen(host, page):
+    """A disk can give other bytes than when the file was verified, while size and times are the same."""
+    add_verified(host, FIXTURES / "sample.wacz")
+
+    def answer(route):
+        path = route.request.url.removeprefix(host.home)
+        records = json.loads(host.request("GET", path)[2])["records"]
+        assert [record["digests"] for record in records] == ["agrees"]
+        route.fulfill(json={"records": [{**records[0], "digests": "differs"}]})
+
+    page.route("**/records?*digests=true*", answer)
+    sheet = open_report(host, page, "sample", URL, TIME)
+    expect(sheet).to_contain_text("Changed since it was checked. This report doesn't prove anything about what the file contains now.")
+    expect(sheet.get_by_role("heading", level=2)).to_have_text(["In short"])
 
 
 def test_report_of_a_damaged_archive_names_what_is_affected(host, page):

@@ -14,6 +14,8 @@ package struct CaptureRecord: Sendable, Encodable {
     package var http: HeaderFields?
     /// The SHA-256 of the record's bytes in the WARC file; `nil` unless it was asked for and they can be read.
     package var sha256: String?
+    /// What comparing the record with the digests in its header found; `nil` unless it was asked for.
+    package var comparison: RecordComparison?
     /// The title of the HTML document; `nil` unless it was asked for, or if there is none.
     package var title: String?
     /// The reason why the record can't be read.
@@ -28,16 +30,20 @@ package struct CaptureRecord: Sendable, Encodable {
     package struct Extras: Sendable {
         /// Whether to read the record to its end, and hash it.
         let hashes: Bool
+        /// Whether to read the record to its end, and compare it with its digests.
+        let digests: Bool
         /// Whether to read the document's title.
         let title: Bool
 
-        package init(hashes: Bool, title: Bool) { (self.hashes, self.title) = (hashes, title) }
+        package init(hashes: Bool = false, digests: Bool = false, title: Bool = false) {
+            (self.hashes, self.digests, self.title) = (hashes, digests, title)
+        }
     }
 
     private enum CodingKeys: String, CodingKey {
         case archive, url, timestamp, status, mime, digest, file, offset, length, isCompressed, warcVersion, record,
             http
-        case sha256, title, problem, repeats
+        case sha256, digests, title, problem, repeats
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -56,6 +62,7 @@ package struct CaptureRecord: Sendable, Encodable {
         try container.encodeIfPresent(header.map { Self.pairs($0.headers) }, forKey: .record)
         try container.encodeIfPresent(http.map(Self.pairs), forKey: .http)
         try container.encodeIfPresent(sha256, forKey: .sha256)
+        try container.encodeIfPresent(comparison, forKey: .digests)
         try container.encodeIfPresent(title, forKey: .title)
         try container.encodeIfPresent(problem, forKey: .problem)
         try container.encodeIfPresent(repeated.first, forKey: .repeats)
@@ -82,7 +89,7 @@ extension Resolver {
             let index = try openArchives.lookups(archive, allowances)
             let entries = try index.wacz.captures(ofURL: url)
             return try entries.filter { $0.url == url && $0.timestamp == timestamp }.prefix(Self.recordsMax).map {
-                var record = try record(of: $0, in: index, hashes: wanted.hashes, check)
+                var record = try record(of: $0, in: index, wanted, check)
                 record.trust = try trust(in: (index, $0), collection: [archive], check)
                 if wanted.title { record.title = try title(of: $0, in: archive, isWanted: isWanted) }
                 return record
@@ -91,17 +98,18 @@ extension Resolver {
     }
 
     private func record(
-        of entry: CDXJEntry, in index: IndexedArchive, hashes: Bool, _ check: CancellationCheck
+        of entry: CDXJEntry, in index: IndexedArchive, _ wanted: CaptureRecord.Extras, _ check: CancellationCheck
     ) throws -> CaptureRecord {
         var record = CaptureRecord(archiveID: index.archive.id, entry: entry, file: index.wacz.warcName(of: entry))
         do {
             let content = try index.wacz.content(of: entry, check)
             (record.header, record.http) = (content.record, content.head?.fields)
-            if hashes { record.sha256 = try index.wacz.recordSHA256(of: entry, check) }
+            if wanted.hashes { record.sha256 = try index.wacz.recordSHA256(of: entry, check) }
+            if wanted.digests { record.comparison = try content.compareWithDigests(check) }
             if content.record.isRevisit || content.isNotModified {
                 var resolver = revisitResolver([index.archive], check)
                 if let payload = try resolver.payload(of: content, entry, in: index) {
-                    record.repeated = [try self.record(of: payload.entry, in: payload.source, hashes: hashes, check)]
+                    record.repeated = [try self.record(of: payload.entry, in: payload.source, wanted, check)]
                 }
             }
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {

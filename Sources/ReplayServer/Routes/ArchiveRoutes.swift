@@ -100,7 +100,8 @@ struct ArchiveRoutes: Sendable {
         let url = try ListParameters.url(in: query)
         let timestamp = query["ts"].map(String.init) ?? ""
         guard CaptureTimestamp(digits: timestamp) != nil else { throw ListParameters.invalidTime("ts", in: query) }
-        let wanted = CaptureRecord.Extras(hashes: query["hashes"] == "true", title: query["title"] == "true")
+        let wanted = CaptureRecord.Extras(
+            hashes: query["hashes"] == "true", digests: query["digests"] == "true", title: query["title"] == "true")
         return try await site.found(context) {
             let records = try site.store.resolver.records(
                 ofURL: url, at: timestamp, in: find($0), wanted, isWanted: $1)

@@ -35,7 +35,37 @@ struct PayloadFormFinder {
     }
 }
 
+/// What comparing a record with the digests in its own header found.
+package enum RecordComparison: String, Sendable, Encodable {
+    /// It matches each digest that it has.
+    case agrees
+    /// It doesn't match one of its digests.
+    case differs
+    /// It has no digest that can be compared.
+    case withoutDigest = "without-digest"
+    /// It can't be read to its end.
+    case unreadable
+}
+
 extension RecordContent {
+    /// Reads the record to its end, and compares its block and its payload with the digests in its header (WARC 1.1 §5.8,
+    /// §5.9). The payload of a revisit and that of a first segment are elsewhere.
+    ///
+    /// - Throws: `io`, `cancelled`.
+    package func compareWithDigests(_ check: CancellationCheck) throws -> RecordComparison {
+        let block = record.blockDigest.flatMap { WARCDigest($0) }
+        let isWhole = !record.isRevisit && !record.isFirstSegment
+        let payload = isWhole ? record.payloadDigest.flatMap { WARCDigest($0) } : nil
+        do {
+            let found = try record.openBlock().hash(block?.algorithm ?? .sha256, check.now)
+            if let block, found != block { return .differs }
+            if let payload, try !hasPayload(payload, check) { return .differs }
+        } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
+            return .unreadable
+        }
+        return block == nil && payload == nil ? .withoutDigest : .agrees
+    }
+
     /// Hashes the payload, and returns whether it has a digest in one of the forms that writers hash: as recorded, or a
     /// `PayloadForm`.
     ///

@@ -96,7 +96,7 @@ struct RightCaptureTests {
             state("v1", "20200101000000"), unchanged("20200601000000", as: form), state("v2", "20200602000000"),
         ])
         func records(_ time: String) throws -> [CaptureRecord] {
-            let nothingElse = CaptureRecord.Extras(hashes: false, title: false)
+            let nothingElse = CaptureRecord.Extras()
             return try test.store.resolver.records(ofURL: url, at: time, in: archive, nothingElse) { true }
         }
         #expect(try records("20200601000000").map { $0.repeated.map(\.entry.timestamp) } == [["20200101000000"]])

@@ -3,9 +3,9 @@ import { isUnavailable } from "../components/availability.js";
 import * as api from "../core/api.js";
 
 /**
- * @typedef {{archive: string, url: string, timestamp: string, file?: string, isCompressed?: boolean, id?: string, type?: string,
- *   blockDigest?: string, payloadDigest?: string, offset: number, length: number, mime?: string, status?: number, serverDate?: string, count?: number,
- *   repeats?: RecordFacts}} RecordFacts `file`: its WARC file in the ZIP; `serverDate`: the time that the web server stated; `count`:
+ * @typedef {{archive: string, url: string, timestamp: string, digests?: import("../core/api.js").Comparison, file?: string,
+ *   isCompressed?: boolean, id?: string, type?: string, blockDigest?: string, payloadDigest?: string, offset: number, length: number,
+ *   mime?: string, status?: number, serverDate?: string, count?: number, repeats?: RecordFacts}} RecordFacts `file`: its WARC file in the ZIP; `serverDate`: the time that the web server stated; `count`:
  *   records of the URL at this time, of which this is the first; `repeats`: the record whose content is shown
  * @typedef {{item: import("../core/api.js").Archive|import("../core/api.js").Collection, archive?: import("../core/api.js").Archive,
  *   capture?: import("../core/api.js").Capture, title?: string, isPictured?: boolean, record?: RecordFacts, problem?: string,
@@ -34,8 +34,18 @@ export async function reportData(item, { page, ts = "" }) {
     const archive = single ?? await api.details({ kind: "archive", id: capture.archive });
     if (!isAsVerified(archive)) return { item: now, archive, version };
     const [isPictured, found] = await Promise.all([isPictureOf(archive, capture), recordOf(archive, capture)]);
+    const { failed } = archive.verificationReport.result.records;
+    const isOtherThanVerified = failed === 0 && found.record?.digests === "differs";
+    if (isOtherThanVerified) return { item: now, archive: { ...archive, verification: "changed" }, version };
     return { item: now, archive, capture, isPictured, version, ...found };
 }
+
+/**
+ * @param {RecordFacts} [record]
+ * @returns {"differs"|"unreadable"|undefined} what is wrong with the record, or with that whose content is shown
+ */
+export const recordFault = (record) =>
+    ["differs", "unreadable"].find((result) => [record?.digests, record?.repeats?.digests].includes(result));
 
 /** Whether the archive's picture shows this capture, and not another one of its URL. */
 async function isPictureOf(archive, { url, timestamp }) {
@@ -46,7 +56,7 @@ async function isPictureOf(archive, { url, timestamp }) {
 }
 
 async function recordOf(archive, { url, timestamp, mime, status }) {
-    const atThisTime = await api.records(archive.id, { url, timestamp }, { title: true });
+    const atThisTime = await api.records(archive.id, { url, timestamp }, "digests", "title");
     const found = atThisTime.filter((one) => one.mime === mime && (one.status === undefined || Number(one.status) === (status ?? Number(one.status))));
     const [first] = found;
     if (!first) return {};
@@ -67,11 +77,11 @@ async function statusOf({ id }, { url, timestamp }) {
     }
 }
 
-function facts({ archive, url, timestamp, file, offset, length, isCompressed, record = [], http = [] }) {
+function facts({ archive, url, timestamp, digests, file, offset, length, isCompressed, record = [], http = [] }) {
     // Of a field that is there twice, none is chosen.
     const field = (fields, wanted) => fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value).join(", ") || undefined;
     const isHTTP = field(record, "content-type")?.startsWith("application/http");
-    return { archive, url, timestamp, file, offset, length, isCompressed,
+    return { archive, url, timestamp, digests, file, offset, length, isCompressed,
         id: field(record, "warc-record-id"), type: field(record, "warc-type"), blockDigest: field(record, "warc-block-digest"),
         payloadDigest: field(record, "warc-payload-digest"),
         mime: isHTTP ? field(http, "content-type") : field(record, "content-type"), serverDate: isHTTP ? field(http, "date") : undefined };

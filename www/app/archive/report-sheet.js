@@ -12,7 +12,7 @@ import { exactURL } from "../core/text.js";
 import { exactMoment, span, timeOf } from "../core/times.js";
 import { readDigest } from "./digest.js";
 import { reportCommands } from "./report-commands.js";
-import { isAsVerified } from "./report-data.js";
+import { isAsVerified, recordFault } from "./report-data.js";
 import { affectedParts, shortResult, signatureFaults } from "./report-short.js";
 import { comparisonFacts } from "./verdict.js";
 
@@ -22,11 +22,11 @@ import { comparisonFacts } from "./verdict.js";
  * @returns {HTMLElement[]}
  */
 export function reportSections(data, { ts }) {
-    const { item, archive, capture, version } = data;
+    const { item, archive, capture, record, version } = data;
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
     const short = section("short", make("p", { class: "report-verdict" }, trustMark(archive, { page: capture })),
-        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture))),
+        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture, recordFault(record)))),
         capture && item.kind === "collection" && make("p", {}, ...messageParts("report.member", { collection: foreign(item.title) || item.id })));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
     made.append(` ${message("report.check-file")}`);
@@ -140,12 +140,15 @@ function recordFacts({ id, type, blockDigest, payloadDigest, file, offset, lengt
     ];
 }
 
+const readAgain = ({ digests }) => digests && make("p", { text: message("report.read-again", { result: digests }) });
+
 function recordParts({ archive, capture, record, problem }) {
     if (!record) return [make("p", { text: message("report.no-record") })];
     const { type, count, repeats } = record;
     return [
+        readAgain(record),
         ...stated(recordFacts(record), statedBy(archive, capture)),
-        repeats ? make("div", {}, make("p", { text: message("report.repeats") }), facts([
+        repeats ? make("div", {}, make("p", { text: message("report.repeats") }), readAgain(repeats), facts([
             ["archive-id", repeats.archive !== archive.id && code(repeats.archive)],
             ["url", repeats.url !== capture.url && urlText(repeats.url)],
             ["captured", exactMoment(timeOf(repeats.timestamp))],

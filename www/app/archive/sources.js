@@ -90,6 +90,6 @@ async function compare(archive, original) {
 }
 
 async function recordHashes({ id }, url, timestamp) {
-    const records = await api.records(id, { url, timestamp }, { hashes: true });
+    const records = await api.records(id, { url, timestamp }, "hashes");
     return records.map(({ sha256 }) => sha256).filter(Boolean);
 }

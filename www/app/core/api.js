@@ -54,8 +54,10 @@ export * from "./library-api.js";
  *   timestamp?: string}} Suggestion
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
  *   length?: number, archive?: string, captures?: number}} ListedURL
+ * @typedef {"agrees"|"differs"|"without-digest"|"unreadable"} Comparison of a record with the digests in its header
  * @typedef {{url: string, timestamp: string, mime?: string, status?: number, digest?: string, file?: string, offset: number, length: number,
- *   isCompressed?: boolean, record?: [string, string][], http?: [string, string][], sha256?: string, title?: string, problem?: string}} WARCRecord `file`:
+ *   isCompressed?: boolean, record?: [string, string][], http?: [string, string][], sha256?: string, digests?: Comparison,
+ *   title?: string, problem?: string}} WARCRecord `file`:
  *   its WARC file in the ZIP; `problem`: why the record can't be read
  * @typedef {Capture & {asked?: string, match?: "other-form"|"similar", content?: Capture}} Part `asked`: the requested URL, if it differs;
  *   `match`: how; `content`: for a revisit, the capture whose content is shown
@@ -173,12 +175,12 @@ export async function capturesInLibrary(url, limit, signal) {
 /**
  * @param {string} id of an archive
  * @param {{url: string, timestamp: string}} capture exactly as in the index
- * @param {{hashes?: boolean, title?: boolean}} [wanted] whether the bytes of each record are hashed, and the title of a document is read
+ * @param {("hashes"|"digests"|"title")[]} wanted what else is read: the SHA-256 of each record, whether it matches its digests, a document's title
  * @returns {Promise<WARCRecord[]>} without their bodies
  */
-export const records = async (id, { url, timestamp }, { hashes, title } = {}) =>
-    (await read(`${path({ kind: "archive", id })}/records?${encoded([["url", url], ["ts", timestamp], ["hashes", hashes && "true"],
-        ["title", title && "true"]])}`)).records;
+export const records = async (id, { url, timestamp }, ...wanted) =>
+    (await read(`${path({ kind: "archive", id })}/records?${encoded([["url", url], ["ts", timestamp],
+        ...wanted.map((name) => [name, "true"])])}`)).records;
 
 /**
  * @param {string} typed
