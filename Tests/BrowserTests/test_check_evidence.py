@@ -332,6 +332,14 @@ def test_script_takes_only_certificates_for_signatures_of_a_domain(tmp_path, ext
     assert found == code, text
 
 
+def test_script_names_the_hosts_of_a_certificate_only(tmp_path):
+    path, roots = certified(tmp_path, "", "bank.example", "DNS.1=bank.example\nURI.1=http://a.example/, DNS:court.example\nDNS.2=*.bank.example")
+    shown = subprocess.run(["openssl", "x509", "-in", tmp_path / "signer.pem", "-noout", "-ext", "subjectAltName"], capture_output=True, text=True, check=True)
+    assert ", DNS:court.example" in shown.stdout
+    code, text = check(path, "--trust", roots)
+    assert code == 0 and text.endswith("RESULT signed by 'bank.example', '*.bank.example'\n"), text
+
+
 @published
 def test_script_works_with_openssl_1_1(tmp_path):
     """A stand-in for OpenSSL 1.1.1, which has no option -no-CAstore: https://docs.openssl.org/1.1.1/man1/verify/"""

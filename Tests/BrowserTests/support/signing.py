@@ -79,13 +79,13 @@ digests = sha256
 """
 
 
-def certified(folder, extensions, domain):
+def certified(folder, extensions, domain, names="DNS=bank.example"):
     """Writes the sample with a signature by a domain, and a time stamp. Both certificates are of an authority that this makes.
 
-    Returns the paths of the archive and of the authority's certificate. `extensions`: of the signer's certificate, which is for bank.example.
+    Returns the paths of the archive and of the authority's certificate. `extensions`, `names`: of the signer's certificate.
     """
     openssl(folder, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "root.key", "-out", "root.pem", "-subj", "/CN=Own root")
-    for name, fields in {"signer": f"subjectAltName=DNS:bank.example\n{extensions}", "stamps": "extendedKeyUsage=critical,timeStamping"}.items():
+    for name, fields in {"signer": f"subjectAltName=@names\n{extensions}\n[names]\n{names}", "stamps": "extendedKeyUsage=critical,timeStamping"}.items():
         (folder / f"{name}.ext").write_text(fields)
         openssl(folder, "req", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
         openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "root.pem", "-CAkey", "root.key", "-CAcreateserial", "-extfile", f"{name}.ext",
