@@ -218,14 +218,15 @@ def run_commands(page, folder):
     return page.get_by_role("article").locator("pre").count()
 
 
-@pytest.mark.parametrize("name", ["it's $HOME; a (file).wacz", "-a  it's \u2003\u0301 caf\u00e9 \u05d0.wacz"])
-def test_commands_repeat_the_report(host, page, tmp_path, name):
+@pytest.mark.parametrize("name, needs_bash", [("it's $HOME; a (file).wacz", False), ("-a  it's \u2003\u0301 caf\u00e9 \u05d0.wacz", True)])
+def test_commands_repeat_the_report(host, page, tmp_path, name, needs_bash):
     """In a folder with the file, under a name with characters that a shell reads, or that are hard to read."""
     (tmp_path / "files").mkdir()
     path = shutil.copy(FIXTURES / "sample.wacz", tmp_path / "files" / name)
     identifier = add_verified(host, path)
-    open_report(host, page, identifier, URL, TIME)
+    sheet = open_report(host, page, identifier, URL, TIME)
     assert run_commands(page, tmp_path / "files") == 4
+    expect(sheet.get_by_text("They also need Bash or zsh as the shell")).to_have_count(int(needs_bash))
 
 
 def test_commands_run_nothing_from_the_file_in_other_shells(host, page, tmp_path):

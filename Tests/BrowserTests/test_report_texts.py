@@ -38,8 +38,8 @@ FORGED = "".join(f"{gap}Signer{gap}archive.nytimes.com{line}Result Valid" for ga
 HOSTILE = f"{MARK}\u202e{DRAWN}{WIDE[0]}Signer{FORGED}\u05d0\u05d1 "
 
 # Every text of the report that isn't ours: where it's isolated, and what is wrong with it.
-FAULTS = r"""(mark) => {
-    const sheet = document.querySelector(".report-sheet");
+FAULTS = r"""([mark, selector]) => {
+    const sheet = document.querySelector(selector);
     const nodes = document.createTreeWalker(sheet, NodeFilter.SHOW_TEXT);
     const faults = [];
     let found = 0;
@@ -198,7 +198,7 @@ def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
             (identifier, "archive", f"{url}-not-captured")]:
         page.goto("about:blank")
         sheet = open_report(host, page, target, quote(of, safe=""), quote(HOSTILE[-20:]) + STAMP, kind=kind)
-        found, faults = page.evaluate(FAULTS, MARK)
+        found, faults = page.evaluate(FAULTS, [MARK, ".report-sheet"])
         assert found > 0 and faults == [], (kind, of[:30])
         assert not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u2003\u2800]{2}|\u0301{5}", page.title())
         page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
@@ -208,6 +208,18 @@ def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
         # Labels begin at the margin.
         assert not re.search(r"^\s{0,6}(Signer\s+archive|Result\s+Valid)", text, re.MULTILINE), text
         assert not re.search(r"(?:[\u0300-\u036f\u20d0-\u20f0]\s*){6}", text)
+
+
+def test_findings_quote_texts_of_the_file_only_as_texts(host, page, tmp_path):
+    """The index lists a record at a place where none is."""
+    path, _ = write_hostile(tmp_path / "hostile.wacz")
+    identifier = add_verified(host, path)
+    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz#view=details")
+    expect(page.locator(".findings .what").first).to_be_attached()
+    for summary in page.locator(".findings summary").all():
+        summary.click()
+    found, faults = page.evaluate(FAULTS, [MARK, ".findings"])
+    assert found > 0 and faults == []
 
 
 # By sha1sum, sha256sum and the base32 command of an empty file.
@@ -389,7 +401,7 @@ def test_a_certificate_of_anyone_names_no_signer(host, page, tmp_path, name, nam
     # The test's certificate has it in its subject.
     assert "ARCHIVE.NYTIMES.COM" not in signature_facts(sheet) + below(signature, BESIDE)
     expect(signature).to_contain_text("Certificates in the file; it isn't proven whose they are")
-    assert page.evaluate(FAULTS, MARK)[1] == []
+    assert page.evaluate(FAULTS, [MARK, ".report-sheet"])[1] == []
 
 
 def test_what_an_unsigned_file_states_stands_below_a_heading_that_says_so(host, page, tmp_path):

@@ -6,16 +6,17 @@ import { readDigest } from "./digest.js";
 const lastLines = { "hashes-agree": "RESULT not signed", signed: "RESULT signed by", "invalid-signature": "RESULT FAILS" };
 const systemRoots = "/etc/ssl/certs/ca-certificates.crt";
 
-// Letters that are drawn in their own place and in this direction.
-const isPlain = /^(?!\p{M})(?:[!-~]|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])$/u;
+// Letters that are drawn in their own place and in this direction. Shells differ in how they read a backslash.
+const isPlain = /^(?!\p{M})(?:[!-[\]-~]|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])$/u;
 
-/** Quotes an argument for a shell. What a reader couldn't tell from something else is escaped, which needs Bash. */
+const isClear = (character, index, characters) => isPlain.test(character) || character === " " && characters[index - 1] !== " ";
+
+/** Quotes an argument for a shell. What a reader couldn't tell from something else is escaped, as Bash and zsh read it. */
 function quoted(text) {
     if (/^[\w./:@%+,][\w./:@%+=,-]*$/.test(text)) return text;
     const characters = Array.from(text);
-    const isClear = (character, index) => isPlain.test(character) || character === " " && characters[index - 1] !== " ";
     if (characters.every(isClear)) return `'${text.replaceAll("'", "'\\''")}'`;
-    return `$'${characters.map((character, index) => (isClear(character, index) ? character.replace(/['\\]/, escapedBytes) : escapedBytes(character))).join("")}'`;
+    return `$'${characters.map((character, index) => (isClear(character, index, characters) ? character.replace(/['\\]/, escapedBytes) : escapedBytes(character))).join("")}'`;
 }
 
 const escapedBytes = (character) => Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
@@ -43,6 +44,13 @@ export function reportCommands({ archive, capture, record, problem }) {
         ...signatureCommands(archive.verificationReport?.signature),
     ].filter(Boolean);
 }
+
+/**
+ * @param {import("./report-data.js").ReportData} data
+ * @returns {boolean} whether other shells than Bash and zsh read the commands differently
+ */
+export const needsBash = ({ archive, capture, record }) => [fileName(archive), capture?.url, record?.file, record?.repeats?.file]
+    .some((text) => text && !Array.from(text).every(isClear));
 
 /** The name under which a reader probably has the file. A name that starts with a hyphen would be read as an option. */
 function fileName({ id, originalName }) {

@@ -11,7 +11,7 @@ import { tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment, span, timeOf } from "../core/times.js";
 import { readDigest } from "./digest.js";
-import { reportCommands } from "./report-commands.js";
+import { needsBash, reportCommands } from "./report-commands.js";
 import { isAsVerified, recordFault } from "./report-data.js";
 import { affectedParts, shortResult, signatureFaults } from "./report-short.js";
 import { comparisonFacts } from "./verdict.js";
@@ -232,7 +232,7 @@ function meaningParts({ archive, capture }) {
 
 function repeatParts(data) {
     return [
-        make("p", { text: message("report.repeat-how") }),
+        make("p", { text: message("report.repeat-how", { bash: needsBash(data) ? "yes" : "no" }) }),
         make("p", { class: "quiet", text: message("report.script") }),
         ...reportCommands(data).flatMap(({ title, lines, expected, isOfLastLine }) => [
             make("h3", { text: title }), make("pre", { tabindex: "0", dir: "ltr", "data-expected": expected }, make("code", { text: lines.join("\n") })),

@@ -51,8 +51,8 @@ function issueRow(issue, archive, repair) {
     const more = urlCount - Math.min(urls.length, urlsMax);
     return make("li", { class: `issue ${["error", "warning", "notice"].includes(severity) ? `${severity}-finding` : ""}`.trim(), "data-cause": issue.cause },
         make("p", { class: "issue-title" }, make("span", { class: "severity", text: message("issue.severity", { severity }) }), " ",
-            make("strong", { text: title })),
-        text && make("p", { class: "issue-text", text }),
+            make("strong", { dir: "auto", text: title })),
+        text && make("p", { class: "issue-text", dir: "auto", text }),
         // A repaired copy has a new index.
         archive && issue.cause === "other-archive" && missingContent(archive),
         repair && issue.cause === "index" && make("button", { type: "button", text: message("issue.repair"), on: { click: repair } }),
@@ -74,8 +74,8 @@ function urlRow(url, { cause, effect, findings }, archive) {
 
 function findingRow({ code, what, location, consequence }) {
     return make("li", {},
-        make("p", { class: "what", text: sentence(plain(what, textCharactersMax)) }),
-        location && make("p", { class: "location" }, make("code", { text: plain(location, textCharactersMax) })),
-        consequence && make("p", { class: "consequence", text: sentence(plain(consequence, textCharactersMax)) }),
+        make("p", { class: "what", dir: "auto", text: sentence(plain(what, textCharactersMax)) }),
+        location && make("p", { class: "location" }, make("code", { dir: "auto", text: plain(location, textCharactersMax) })),
+        consequence && make("p", { class: "consequence", dir: "auto", text: sentence(plain(consequence, textCharactersMax)) }),
         make("p", { class: "quiet" }, make("code", { text: plain(code, 80) })));
 }

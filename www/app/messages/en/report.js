@@ -96,7 +96,7 @@ addMessages({
     "report.read-again": "When this report was made, the record was read again. {result, select, agrees {It matches the digests written in it.} differs {It doesn't match a digest written in it.} unreadable {It can't be read to its end.} other {It has no digest that it can be compared with.}}",
     "report.record": "The record",
     "report.repeat": "Check it yourself",
-    "report.repeat-how": "Anyone who has the file can repeat these checks without replayhost. The commands need Linux, Python 3.9 and OpenSSL 1.1.1, or newer versions.",
+    "report.repeat-how": "Anyone who has the file can repeat these checks without replayhost. The commands need Linux, Python 3.9 and OpenSSL 1.1.1, or newer versions.{bash, select, yes { They also need Bash or zsh as the shell, because a name in them has unusual characters.} other {}}",
     "report.repeats": "This record has no content of its own. What is shown is in this record of another capture:",
     "report.repeats-nothing": "This record has no content of its own, and the capture whose content it stands for wasn't found in this archive.",
     "report.script": "check-evidence is a short Python script, in the folder Scripts of replayhost or of its documentation. It also checks what has no commands of its own here, such as an anonymous signature.",
