@@ -166,7 +166,9 @@ extension ArchiveVerifier {
         now.log.add(
             .error, "index-no-record",
             "The index points to a place where no readable record begins: \(entry.url.prefix(500))",
-            at: location.description, consequence: "This capture can't be replayed.", urls: [entry.url])
+            at: location.description,
+            consequence: "This capture can't be replayed, or what is shown for it is a part of another record.",
+            urls: [entry.url])
     }
 
     // Revisits ----------------------------------------------------------------------------------------------------
