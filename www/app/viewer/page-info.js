@@ -57,7 +57,7 @@ const url = (text, charactersMax) => make("span", { class: "url", dir: "ltr", te
 async function captureFacts(archive, capture, asked) {
     const holder = holderOf(archive, capture);
     const [[record] = [], names] = await Promise.all([
-        holder ? api.records(holder.id, { ...capture, url: capture.request ?? capture.url }, { title: true }) : [],
+        holder ? api.records(holder.id, { ...capture, url: capture.request ?? capture.url }, "title") : [],
         namesOf(archive.members ?? [])]);
     const field = (name) => record?.record?.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value).join(", ");
     const { recorded } = capture;
