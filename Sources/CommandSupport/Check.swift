@@ -16,9 +16,9 @@ package struct Check: Encodable {
 
     /// Writes the check to standard output.
     package func write(asJSON: Bool) {
-        if asJSON { return Terminal.write(Terminal.json(self)) }
+        if asJSON { return Terminal.writeJSON(self) }
         let label = ["good": "ok", "warning": "note", "bad": "error"][verdict.rawValue] ?? ""
-        Terminal.write("\(label.padding(toLength: 5, withPad: " ", startingAt: 0)) \(name): \(Terminal.safe(what))")
+        Terminal.writeRow("\(label.padding(toLength: 5, withPad: " ", startingAt: 0)) \(name): \(Terminal.safe(what))")
         if let hint { Terminal.write("      hint: \(hint)") }
     }
 }

@@ -79,8 +79,8 @@ package struct CommandError: Error {
     /// Writes the error and its hint to standard error.
     package func report(asJSON: Bool) {
         if asJSON {
-            Terminal.writeError(Terminal.json(JSONForm(error: .init(code: code, what: what, where: place, hint: hint))))
-            return
+            let details = JSONForm.Details(code: code, what: what, where: place, hint: hint)
+            return Terminal.writeJSON(JSONForm(error: details), toError: true)
         }
         Terminal.writeError(message, label: .error)
         if let hint { Terminal.writeError(hint, label: .hint) }

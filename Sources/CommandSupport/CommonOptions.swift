@@ -97,7 +97,7 @@ package struct CommonOptions: ParsableArguments {
 
     /// Writes a note to standard error, unless `--quiet` or `--json` is given.
     package func note(_ text: String) {
-        if !quiet, !json { Terminal.writeError(Terminal.oneLine(text)) }
+        if !quiet, !json { Terminal.writeError(text) }
     }
 
     /// Writes a result to standard output, unless `--quiet` is given.
@@ -107,7 +107,7 @@ package struct CommonOptions: ParsableArguments {
 
     /// Writes a result as JSON or as text.
     package func tell(_ value: some Encodable, _ text: String) {
-        if json { Terminal.write(Terminal.json(value)) } else { tell(text) }
+        if json { Terminal.writeJSON(value) } else { tell(text) }
     }
 
     /// Reports an error.

@@ -28,8 +28,11 @@ package struct Table {
 
     /// - Parameter short: Shorter forms of cells, by column. A table that is too wide has these.
     package mutating func add(_ row: [String], short: [String: String] = [:]) {
-        rows.append(zip(header, row).map { Cell(text: $1, short: short[$0] ?? $1) })
+        rows.append(zip(header, row).map { Cell(text: Terminal.safe($1), short: Terminal.safe(short[$0] ?? $1)) })
     }
+
+    /// Writes the table to standard output.
+    package func write() { for line in lines() { Terminal.writeRow(line) } }
 
     /// - Parameter room: The width of the terminal; `nil` for no limit.
     package func lines(within room: Int? = Terminal.outputColumns) -> [String] {

@@ -1,27 +1,28 @@
 extension Terminal {
     /// Returns the number of columns that a text takes on a terminal.
     ///
-    /// Source: UAX #11 (East Asian Width), and UTS #51 (emoji take two columns).
+    /// Source: UAX #11 (East Asian Width), and UTS #51 (emoji take two columns). Terminals draw some sequences of emoji as one, and others
+    /// each of its emoji: this is the most that any of them takes, so that no text is wider than its place.
     package static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
-        return text.reduce(0) { $0 + width($1) }
+        return text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 
-    private static func width(_ character: Character) -> Int {
-        let scalars = character.unicodeScalars
-        // U+FE0F asks for an emoji.
-        if scalars.contains(where: { $0.properties.isEmojiPresentation || $0.value == 0xFE0F }) { return 2 }
-        return scalars.reduce(0) { $0 + width($1) }
+    /// Whether a scalar is the second or third letter of a Hangul syllable.
+    static func isHangulVowelOrFinal(_ scalar: Unicode.Scalar) -> Bool {
+        [0x1160...0x11FF, 0xD7B0...0xD7FF].contains { $0.contains(scalar.value) }
     }
 
     private static func width(_ scalar: Unicode.Scalar) -> Int {
+        // A flag is two letters. U+FE0F makes an emoji of the letter before it.
+        if (0x1F1E6...0x1F1FF).contains(scalar.value) || scalar.value == 0xFE0F { return 1 }
+        if scalar.properties.isEmojiPresentation { return 2 }
+        if isHangulVowelOrFinal(scalar) { return 0 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return scalar.value == 0xAD ? 1 : 0
         default: break
         }
         switch scalar.value {
-        // The second and third letters of a Hangul syllable.
-        case 0x1160...0x11FF, 0xD7B0...0xD7FF: return 0
         case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
             0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,
             0x1AFF0...0x1B2FF, 0x1F200...0x1F2FF, 0x20000...0x3FFFD:
@@ -30,15 +31,18 @@ extension Terminal {
         }
     }
 
+    /// Returns a text as `safe` does, for a column of values: without a space that would move it.
+    package static func value(_ text: String) -> String { String(safe(text).trimmingPrefix(" ")) }
+
     /// Returns a title for a table, at most 40 columns wide.
-    package static func title(_ text: String) -> String { truncated(safe(text), to: 40) }
+    package static func title(_ text: String) -> String { truncated(value(text), to: 40) }
 
     /// Returns the start of a text that is too wide, with an ellipsis.
     package static func truncated(_ text: String, to room: Int) -> String {
         guard width(text) > room else { return text }
         var (shown, left) = ("", room - 1)
         for character in text {
-            left -= width(character)
+            left -= width(String(character))
             guard left >= 0 else { break }
             shown.append(character)
         }

@@ -5,7 +5,8 @@ import WebArchive
 
 /// Writes to standard output and standard error.
 ///
-/// Lines are written without characters that control a terminal or reorder text, since much text comes from archives.
+/// Much text comes from archives. A line is therefore written without what controls a terminal, reorders text, draws on other lines, or
+/// fills the line so that the terminal begins another. Only `writeRow` keeps gaps, for parts that `safe` made harmless.
 package enum Terminal {
     /// The label at the start of a line on standard error.
     package enum Label: String {
@@ -46,21 +47,25 @@ package enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Writes one line to standard output. A closed pipe ends the program quietly, as it does `cat`.
-    package static func write(_ line: String) {
-        put(oneLine(line) + "\n", to: STDOUT_FILENO)
-    }
+    /// Writes one line to standard output, as `line` returns it. A closed pipe ends the program quietly, as it does `cat`.
+    package static func write(_ text: String) { put(line(text) + "\n", to: STDOUT_FILENO) }
+
+    /// Writes several parts with gaps between them as one line to standard output.
+    ///
+    /// - Parameter row: The parts. Those from elsewhere were made by `safe`.
+    package static func writeRow(_ row: String) { put(oneLine(row) + "\n", to: STDOUT_FILENO) }
 
     /// Writes a text of this program with its colours to standard output.
     package static func writeColoured(_ text: String) { put(text + "\n", to: STDOUT_FILENO) }
 
-    /// Writes whole lines to standard output unchanged; on a terminal, without control characters.
-    package static func writeLines(_ lines: [UInt8]) {
+    /// Writes whole lines to standard output unchanged; on a terminal, as `write` does, or as `writeRow` if they are rows.
+    package static func writeLines(_ lines: [UInt8], areRows: Bool = false) {
         guard isatty(STDOUT_FILENO) == 1 else { return put(lines, to: STDOUT_FILENO) }
         let text = String(decoding: lines, as: UTF8.self)
         put(
-            text.split(separator: "\n", omittingEmptySubsequences: true).map { oneLine(String($0)) + "\n" }.joined(),
-            to: STDOUT_FILENO)
+            text.split(separator: "\n", omittingEmptySubsequences: true).map {
+                (areRows ? oneLine(String($0)) : line(String($0))) + "\n"
+            }.joined(), to: STDOUT_FILENO)
     }
 
     /// Writes bytes to standard output unchanged; on a terminal, without control characters except tabs and newlines.
@@ -88,14 +93,21 @@ package enum Terminal {
     }
 
     /// Writes one line to standard error.
-    package static func writeError(_ line: String, label: Label? = nil) {
+    package static func writeError(_ text: String, label: Label? = nil) {
         let start = label.map { styled("\($0.rawValue):", $0.style) + " " } ?? ""
-        put(start + oneLine(line) + "\n", to: STDERR_FILENO)
+        put(start + line(text) + "\n", to: STDERR_FILENO)
     }
 
-    /// Returns a text in single quotes, as a shell reads it.
+    /// Returns a text as a shell reads it: in single quotes, or as Bash and zsh read it if a line can't show it as it is.
     package static func quoted(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        guard safe(text) != text else {
+            return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        }
+        let bytes = text.utf8.map { byte in
+            (0x21..<0x7F).contains(byte) && !Array("'\\".utf8).contains(byte)
+                ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "$'\(bytes.joined())'"
     }
 
     /// Asks a yes-or-no question on standard error, and reads the answer from standard input.
@@ -113,7 +125,7 @@ package enum Terminal {
 
     /// Asks a question on standard error, and reads the answer from standard input; `nil` without input.
     package static func answer(to question: String) -> String? {
-        put(oneLine(question) + " ", to: STDERR_FILENO)
+        put(line(question) + " ", to: STDERR_FILENO)
         guard let answer = readLine() else {
             put("\n", to: STDERR_FILENO)
             return nil
@@ -140,9 +152,14 @@ package enum Terminal {
         }
     }
 
+    /// Writes a value as JSON in one line to standard output, or to standard error.
+    package static func writeJSON(_ value: some Encodable, toError: Bool = false) {
+        put(oneLine(json(value)) + "\n", to: toError ? STDERR_FILENO : STDOUT_FILENO)
+    }
+
     /// Writes values to standard output as JSON, one in a line.
-    package static func writeJSON(_ values: [some Encodable]) {
-        for value in values { write(json(value)) }
+    package static func writeJSON(each values: [some Encodable]) {
+        for value in values { writeJSON(value) }
     }
 
     package static func json(_ value: some Encodable) -> String {
@@ -174,23 +191,50 @@ package enum Terminal {
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 
+    /// Returns a line with its indentation, and the rest as `safe` returns it.
+    static func line(_ text: String) -> String {
+        let indentation = text.prefix { $0 == " " }
+        return indentation + safe(String(text[indentation.endIndex...]))
+    }
+
     /// Returns a text from a file or a website as a part of a line: with one space in a row and four marks on a letter, it can't
     /// fill the line up to a place where a terminal begins another, or draw over other lines.
     package static func safe(_ text: String) -> String {
+        guard text.contains("  ") || !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
         var part = String.UnicodeScalarView()
         var marks = 0
         for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case _ where isControl(scalar) || blanks.contains(scalar), .spaceSeparator:
+            if isMark(scalar) {
+                marks += 1
+            } else if scalar.properties.generalCategory == .spaceSeparator || isControl(scalar) || isBlank(scalar) {
                 if part.last != " " { part.append(" ") }
                 marks = 0
                 continue
-            case .nonspacingMark, .enclosingMark, .spacingMark: marks += 1
-            default: marks = 0
+            } else {
+                marks = 0
             }
             if marks <= 4 { part.append(scalar) }
         }
         return String(part)
+    }
+
+    /// Returns a text as `safe` does, in quotation marks that it can't end.
+    package static func quotation(_ text: String, open: String = "\"", close: String = "\"") -> String {
+        open + safe(text).replacing(/["“”„‟]/, with: "'") + close
+    }
+
+    /// Returns a URL as `safe` does, as one word, so that it can't go on as a sentence.
+    package static func url(_ url: String) -> String { safe(url).replacing(" ", with: "%20") }
+
+    /// Breaks a text between words, so that its lines have at most `room` columns. A longer word isn't broken, since it may be copied.
+    package static func wrapped(_ text: String, within room: Int) -> [String] {
+        text.split(separator: " ").reduce(into: []) { lines, word in
+            if let last = lines.last, width(last) + 1 + width(String(word)) <= room {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -200,8 +244,18 @@ package enum Terminal {
         }
     }
 
-    /// Letters and symbols that nothing is drawn for: Hangul fillers and the empty Braille pattern.
-    private static let blanks: Set<Unicode.Scalar> = ["\u{115F}", "\u{1160}", "\u{2800}", "\u{3164}", "\u{FFA0}"]
+    /// Whether a scalar is drawn on the letter before it: marks, but for Hangul fillers, and the vowels and finals of Hangul syllables.
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .spacingMark: true
+        default: scalar.value != 0x1160 && isHangulVowelOrFinal(scalar)
+        }
+    }
+
+    /// Whether nothing is drawn for a letter or symbol: Unicode says so, or it's an empty Braille pattern, an empty hieroglyph or note head.
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isDefaultIgnorableCodePoint || [0x2800, 0x13441, 0x13442, 0x1D159].contains(scalar.value)
+    }
 
     /// Formats a size, such as "1.5 MB", in powers of 1000.
     package static func size(_ bytes: UInt64) -> String { ByteSize.text(bytes) }

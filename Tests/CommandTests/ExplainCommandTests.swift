@@ -50,7 +50,7 @@ struct ExplainCommandTests {
             ("/damaged", "The record of 2024-01-02 can't be read: data.warc.gz, byte "),
             (
                 "/failed",
-                "The crawler couldn't load it on 2024-01-02 (net::ERR_FAILED), as a part of http://a.example/."
+                "The crawler couldn't load it on 2024-01-02 (\"net::ERR_FAILED\"), as a part of http://a.example/."
             ),
             ("/used", "A captured page uses it:|  2024-01-02  http://a.example/"),
             ("/none", "isn't in “one”.|It was never captured. 8 URLs from a.example are there.|Closest URLs:|  one  "),

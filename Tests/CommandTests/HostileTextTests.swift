@@ -87,8 +87,56 @@ struct HostileTextTests {
         ("a\u{2003}\u{A0}\u{3000}b\u{2800}\u{3164}\u{1160}\u{115F}\u{FFA0}c", "a b c"),
         ("a\u{301}\u{302}\u{303}\u{304}\u{305}\u{20DD}\u{903}b\u{301}", "a\u{301}\u{302}\u{303}\u{304}b\u{301}"),
         ("a\u{E0041}\u{E0042}\u{AD}\u{200B}\u{200D}b", "a b"),
+        ("a\u{2065}\u{FFF0}\u{E0080}\u{1D159}\u{13441}b", "a b"),
+        ("가\u{1161}\u{1161}\u{11AB}\u{D7CB}\u{1162}b", "가\u{1161}\u{1161}\u{11AB}\u{D7CB}b"),
     ])
     func safeTextIsOneLine(_ text: String, _ expected: String) {
         #expect(Terminal.safe(text) == expected)
+        #expect(Terminal.line("    \(text)").hasPrefix("    "))
+    }
+
+    @Test func partsEndNeitherQuotationsNorSentences() {
+        #expect(Terminal.quotation(#"a" (9 pages). "“"#) == #""a' (9 pages). ''""#)
+        #expect(
+            Terminal.url("https://a.example/  is there. See https://b.example/")
+                == "https://a.example/%20is%20there.%20See%20https://b.example/")
+    }
+
+    @Test(arguments: [
+        ("a b", "'a b'"), ("it's", #"'it'\''s'"#), ("a  b", #"$'a\x20\x20b'"#),
+        ("\u{2003}'\\", #"$'\xe2\x80\x83\x27\x5c'"#),
+    ])
+    func quotedTextIsReadAsItIs(_ text: String, _ quoted: String) async throws {
+        #expect(Terminal.quoted(text) == quoted)
+        #expect(try await run("/bin/bash", ["-c", "printf %s \(quoted)"]).output == text)
+    }
+
+    /// Spaces that fill the rest of a line, in a title, a URL, the name of a WARC file, and what someone types. No command has them in its lines.
+    @Test func spacesOfAnArchiveMakeNoGaps() async throws {
+        let store = try CommandStore()
+        let gap = String(repeating: " ", count: 60)
+        let url = "http://example.org/\(gap)Verified"
+        try store.write(
+            GeneratedArchive(title: "Tide\(gap)Verified", pages: [.init(url: url, title: "Tide\(gap)Verified")]),
+            to: "gaps.wacz")
+        try store.folder.write("no archive", to: "other\(gap)Verified.wacz")
+        var results = [
+            try await store.run("import", "gaps.wacz"), try await store.run("import", "other\(gap)Verified.wacz"),
+        ]
+        for command in [
+            ["list"], ["info", "gaps"], ["pages", "gaps"], ["urls", "gaps"], ["search", "tide"], ["verify"],
+            ["jobs", "run"],
+            ["explain", url], ["explain", "http://example.org/none"], ["get", url],
+            ["get", "http://example.org/\(gap)Verified2", "gaps"],
+            ["open", "Tide\(gap)Verified2"], ["export", "gaps", "--page", url, "--output", "page\(gap)Verified.wacz"],
+            ["remove", "gaps", "--yes"],
+        ] {
+            results.append(try await store.run(command))
+        }
+        for result in results {
+            #expect(
+                !(result.output + result.errors).contains("   Verified"),
+                Comment(rawValue: result.output + result.errors))
+        }
     }
 }

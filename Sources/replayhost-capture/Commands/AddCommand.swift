@@ -130,7 +130,7 @@ struct AddCommand: AsyncParsableCommand {
             if download.state.hasEnded {
                 if !shown.isEmpty { Terminal.showProgress("") }
                 let text = DownloadText.line(download)
-                if common.json { Terminal.write(Terminal.json(download)) } else { common.tell(text) }
+                if common.json { Terminal.writeJSON(download) } else { common.tell(text) }
                 return download.state == .completed ? .done : .damaged
             }
             if Terminal.isErrorTerminal, !common.quiet, !common.json {

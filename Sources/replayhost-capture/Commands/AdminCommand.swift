@@ -20,7 +20,7 @@ struct AdminCommand: ParsableCommand {
     func run() throws {
         let link = try CaptureClient.running(common).call(
             AdministratorLink.self, "POST", "/admin/link", isAdministrator: true)
-        if common.json { return Terminal.write(Terminal.json(link)) }
+        if common.json { return Terminal.writeJSON(link) }
         Terminal.write(link.link)
     }
 }

@@ -55,7 +55,7 @@ struct ConfigCommand: AsyncParsableCommand {
                 let result = Result(
                     file: name, valid: reading.faults.isEmpty, faults: reading.faults, warnings: reading.warnings,
                     changed: changes.map(\.key))
-                Terminal.write(Terminal.json(result))
+                Terminal.writeJSON(result)
             } else {
                 for fault in reading.faults { Terminal.write(fault.text(file: name)) }
                 for warning in reading.warnings {
@@ -92,7 +92,7 @@ struct ConfigCommand: AsyncParsableCommand {
             let configuration = try ConfigCommand.read(ConfigCommand.file(nil, common))
             if common.json {
                 let values = configuration.entries.map { ($0.key, $0.value) }
-                return Terminal.write(Terminal.json(Dictionary(uniqueKeysWithValues: values)))
+                return Terminal.writeJSON(Dictionary(uniqueKeysWithValues: values))
             }
             Terminal.writeLines(Array(configuration.yaml.utf8))
         }

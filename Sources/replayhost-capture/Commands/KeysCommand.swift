@@ -54,7 +54,7 @@ struct KeysCommand: ParsableCommand {
                     let key: KeyDescription
                     let secret: String
                 }
-                return Terminal.write(Terminal.json(Answer(key: made.key, secret: made.text)))
+                return Terminal.writeJSON(Answer(key: made.key, secret: made.text))
             }
             Terminal.write(made.text)
             common.note("Keep it now; it isn't shown again. The device sends it as Authorization: Bearer KEY.")
@@ -75,12 +75,12 @@ struct KeysCommand: ParsableCommand {
 
         func run() async throws {
             let keys = try await APIKeys.use(common) { try $0.all() }
-            if common.json { return Terminal.writeJSON(keys) }
+            if common.json { return Terminal.writeJSON(each: keys) }
             for key in keys {
                 let holder = key.isAdministrator ? "administrator" : key.username ?? "any user"
                 let use =
                     key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
-                Terminal.write("\(key.id)  \(Terminal.safe(key.name))  \(holder)  \(use)")
+                Terminal.writeRow("\(key.id)  \(Terminal.safe(key.name))  \(holder)  \(use)")
             }
             if keys.isEmpty { common.note("No keys; add one with `replayhost-capture keys add NAME`.") }
         }
@@ -130,9 +130,9 @@ struct UsersCommand: AsyncParsableCommand {
         let users = try await APIKeys.use(common) { try $0.users() }
         for user in users {
             if common.json {
-                Terminal.write(Terminal.json(user))
+                Terminal.writeJSON(user)
             } else {
-                Terminal.write("\(user.username)  \(Terminal.count(user.downloads, "download", "downloads"))")
+                Terminal.writeRow("\(user.username)  \(Terminal.count(user.downloads, "download", "downloads"))")
             }
         }
         if users.isEmpty { common.note("No users yet.") }

@@ -40,7 +40,7 @@ struct ListCommand: ParsableCommand {
         }
         let reader = try QueueReader(layout: StoreLayout(root: common.location.path))
         let (total, rows) = try reader?.downloads(query) ?? (0, [])
-        if common.json { return Terminal.writeJSON(rows.map(\.download)) }
+        if common.json { return Terminal.writeJSON(each: rows.map(\.download)) }
         guard !rows.isEmpty else { return common.tell("No downloads.") }
         var table = Table(
             ["ID", "USER", "GENRE", "TITLE", "STATE"], hideable: ["GENRE", "USER"], truncatable: ["TITLE", "STATE"])
@@ -51,7 +51,7 @@ struct ListCommand: ParsableCommand {
                 Self.shortened(download.title ?? download.url), Self.shortened(DownloadText.state(download)),
             ])
         }
-        for line in table.lines() { common.tell(line) }
+        if !common.quiet { table.write() }
         let shown = offset + rows.count
         if total > shown { common.note("\(total - shown) more; see them with --offset \(shown)") }
     }

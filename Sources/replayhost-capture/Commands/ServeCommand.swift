@@ -147,7 +147,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func tell(_ serving: Serving, _ layout: CaptureLayout, _ toolbox: Toolbox) {
-        if common.json { return Terminal.write(Terminal.json(serving)) }
+        if common.json { return Terminal.writeJSON(serving) }
         Terminal.write("Serving \(serving.address) (press Ctrl-C to stop)")
         if let library = serving.library { common.note("library: \(library)") }
         common.note("files: \(layout.downloads)")

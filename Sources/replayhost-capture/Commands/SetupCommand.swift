@@ -54,8 +54,7 @@ struct SetupCommand: AsyncParsableCommand {
         guard let payload = QRPayload(connection, key: made.text) else { throw Self.noNetwork }
         if let png { try write(payload, png) }
         if common.json {
-            return Terminal.write(
-                Terminal.json(SetupAnswer(made.key, secret: made.text, payload)))
+            return Terminal.writeJSON(SetupAnswer(made.key, secret: made.text, payload))
         }
         try show(payload, connection, made.key)
     }
@@ -138,8 +137,8 @@ struct SetupCommand: AsyncParsableCommand {
         Terminal.writeColoured(try QRCode(payload.text).terminalText(isColoured: isColoured))
         Terminal.write("For the device's camera:")
         Terminal.writeColoured(try QRCode(payload.link).terminalText(isColoured: isColoured))
-        Terminal.write("URL:     \(place)")
-        Terminal.write("Key:     \(payload.key ?? "")")
+        Terminal.writeRow("URL:     \(place)")
+        Terminal.writeRow("Key:     \(payload.key ?? "")")
         if let fingerprint = payload.fp {
             Terminal.write("Certificate (SHA-256): \(fingerprint)")
         }

@@ -21,7 +21,7 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         let download = try QueueReader.download(id, common).download
-        if common.json { return Terminal.write(Terminal.json(download)) }
+        if common.json { return Terminal.writeJSON(download) }
         let facts: [(String, String?)] = [
             ("id", download.downloadID), ("url", download.url), ("title", download.title),
             ("user", download.username), ("genre", download.genre.rawValue), ("state", DownloadText.state(download)),
@@ -35,7 +35,7 @@ struct ShowCommand: ParsableCommand {
         ]
         for case (let label, let value?) in facts {
             let padding = String(repeating: " ", count: max(1, 14 - label.count))
-            Terminal.write("\(label):\(padding)\(Terminal.safe(value))")
+            Terminal.writeRow("\(label):\(padding)\(Terminal.value(value))")
         }
     }
 }
@@ -59,7 +59,7 @@ struct LogCommand: ParsableCommand {
         let row = try QueueReader.download(id, common)
         let layout = CaptureLayout(store: StoreLayout(root: common.location.path), downloads: "")
         let page = try DownloadLogs(layout: layout).page(row, offset: 0, limit: .max)
-        if common.json { return Terminal.write(Terminal.json(page)) }
+        if common.json { return Terminal.writeJSON(page) }
         for line in page.lines { Terminal.write(line) }
     }
 }

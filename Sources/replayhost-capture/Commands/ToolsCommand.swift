@@ -33,13 +33,13 @@ struct ToolsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let tools = await ToolsCommand.toolbox.descriptions()
-            if common.json { return Terminal.writeJSON(tools) }
+            if common.json { return Terminal.writeJSON(each: tools) }
             var table = Table(["TOOL", "VERSION", "PATH"])
             for tool in tools {
                 let version = tool.version ?? (tool.path == nil ? "not installed" : "doesn't start")
                 table.add([tool.name, version, tool.path ?? ""])
             }
-            for line in table.lines() { common.tell(line) }
+            if !common.quiet { table.write() }
         }
     }
 

@@ -12,7 +12,7 @@ struct WorkCommand: AsyncParsableCommand {
         signal(SIGPIPE) { _ in }
         Self.endWithServer()
         try await Attempt.run(in: FileManager.default.currentDirectoryPath) { message in
-            Terminal.write(Terminal.json(message))
+            Terminal.writeJSON(message)
         }
     }
 

@@ -81,15 +81,14 @@ struct BackupCommand: ParsableCommand {
 
     private func write(_ report: BackupReport) {
         if common.json {
-            return Terminal.write(
-                Terminal.json(
-                    BackupResult(
-                        folder: folder, madeAt: report.madeAt, archives: report.archives,
-                        collections: report.collections,
-                        copied: report.copied, unchanged: report.unchanged,
-                        verified: verify ? report.verified : nil, elsewhere: report.elsewhere,
-                        pruned: prune ? report.pruned : nil, leftOut: report.leftOut.map(\.text),
-                        notes: report.notes)))
+            return Terminal.writeJSON(
+                BackupResult(
+                    folder: folder, madeAt: report.madeAt, archives: report.archives,
+                    collections: report.collections,
+                    copied: report.copied, unchanged: report.unchanged,
+                    verified: verify ? report.verified : nil, elsewhere: report.elsewhere,
+                    pruned: prune ? report.pruned : nil, leftOut: report.leftOut.map(\.text),
+                    notes: report.notes))
         }
         common.tell(
             "backed up \(Terminal.count(report.archives, "archive", "archives")) and "

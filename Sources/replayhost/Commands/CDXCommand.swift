@@ -92,7 +92,7 @@ struct CDXCommand: ParsableCommand {
         let run = CDXQueryRun(
             query, sources: try sources(store, query), namesSources: ids.count != 1,
             temporaryFolder: store.layout.incoming)
-        var output = BatchedOutput()
+        var output = BatchedOutput(ofRows: false)
         do {
             while let line = try run.next() { output.append(line) }
         } catch let problem as CDXQueryProblem {

@@ -107,7 +107,7 @@ struct CollectionCommand: ParsableCommand {
             let store = try common.openStoreIfAny()
             let collections =
                 try store.map { store in try store.collections.details() } ?? []
-            if common.json { return Terminal.writeJSON(collections.map { ListedCollection($0) }) }
+            if common.json { return Terminal.writeJSON(each: collections.map { ListedCollection($0) }) }
             if collections.isEmpty {
                 return common.note("No collections yet. Create one with `replayhost collection create`.")
             }
@@ -125,7 +125,7 @@ struct CollectionCommand: ParsableCommand {
                         "MEMBERS": members.map { shortIDs?[$0] ?? $0.text }.joined(separator: ", "),
                     ])
             }
-            for line in table.lines() { Terminal.write(line) }
+            table.write()
         }
     }
 
@@ -146,18 +146,18 @@ struct CollectionCommand: ParsableCommand {
         func run() throws {
             let store = try common.openExistingStore()
             let details = try store.collections.details(of: try store.collections.collection(matching: id))
-            if common.json { return Terminal.write(Terminal.json(details)) }
+            if common.json { return Terminal.writeJSON(details) }
             let collection = details.collection
-            Terminal.write("id:      \(collection.id)")
-            Terminal.write("title:   \(Terminal.safe(collection.title))")
+            Terminal.writeRow("id:      \(collection.id)")
+            Terminal.writeRow("title:   \(Terminal.value(collection.title))")
             if !collection.tags.isEmpty {
-                Terminal.write("tags:    \(Terminal.safe(collection.tags.joined(separator: ", ")))")
+                Terminal.writeRow("tags:    \(Terminal.value(collection.tags.joined(separator: ", ")))")
             }
-            if !collection.notes.isEmpty { Terminal.write("notes:   \(Terminal.safe(collection.notes))") }
-            Terminal.write("created: \(RFC3339.text(of: collection.createdAt))")
+            if !collection.notes.isEmpty { Terminal.writeRow("notes:   \(Terminal.value(collection.notes))") }
+            Terminal.writeRow("created: \(RFC3339.text(of: collection.createdAt))")
             for member in details.members {
                 let state = member.availability == .available ? "" : " (\(member.availability.rawValue))"
-                Terminal.write("member:  \(member.archive.id), \(Terminal.safe(member.archive.title))\(state)")
+                Terminal.writeRow("member:  \(member.archive.id), \(Terminal.safe(member.archive.title))\(state)")
             }
         }
     }
@@ -261,7 +261,7 @@ struct CollectionCommand: ParsableCommand {
         let members = collection.members.map(\.text).joined(separator: ", ")
         common.tell(
             try store.collections.details(of: collection),
-            "\(collection.id): \(verb) \"\(Terminal.safe(collection.title))\" (\(members.isEmpty ? "no members" : members))"
+            "\(collection.id): \(verb) \(Terminal.quotation(collection.title)) (\(members.isEmpty ? "no members" : members))"
         )
     }
 }

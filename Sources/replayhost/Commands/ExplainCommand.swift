@@ -59,8 +59,8 @@ struct ExplainCommand: ParsableCommand {
         let request = ArchiveStore.CaptureRequest(
             url: CapturedURL.completed(url), time: time.flatMap { CaptureTimestamp(endOf: $0) })
         let explanation = try store.resolver.explain(request, in: replayable)
-        if common.json { return Terminal.write(Terminal.json(explanation)) }
-        for line in ExplanationText(explanation).lines { Terminal.write(line) }
+        if common.json { return Terminal.writeJSON(explanation) }
+        for line in ExplanationText(explanation).lines { Terminal.writeRow(line) }
         if let together = Self.together(explanation) { return common.note(together) }
         guard let capture = explanation.offers.first?.capture ?? explanation.closest.first,
             let archive = capture.archiveID

@@ -155,7 +155,7 @@ struct ExportOutput {
     private func write(_ result: Exporter.Result, _ path: String) {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         let size = (attributes?[.size] as? NSNumber)?.uint64Value ?? 0
-        if common.json { return Terminal.write(Terminal.json(SavedFile(file: path, size: size, result: result))) }
+        if common.json { return Terminal.writeJSON(SavedFile(file: path, size: size, result: result)) }
         let counts = [
             result.pageCount.map { Terminal.count($0, "page", "pages") },
             result.captureCount.map { Terminal.count($0, "capture", "captures") }, Terminal.size(size),
@@ -167,7 +167,9 @@ struct ExportOutput {
         for change in result.changes { common.tell("  \(Terminal.safe(change))") }
         for url in result.missing.prefix(10) { common.tell("  not captured: \(Terminal.safe(url))") }
         if result.missing.count > 10 { common.tell("  and \(result.missing.count - 10) more that weren't captured") }
-        for finding in result.findings.prefix(10) { common.tell("  " + FindingText.line(finding)) }
+        for finding in result.findings.prefix(10) {
+            for line in FindingText.lines(finding, indentation: "  ") { common.tell(line) }
+        }
     }
 
     private struct SavedFiles: Encodable {
@@ -176,7 +178,7 @@ struct ExportOutput {
     }
 
     private func write(_ files: Exporter.Files, _ folder: String) {
-        if common.json { return Terminal.write(Terminal.json(SavedFiles(folder: folder, files: files))) }
+        if common.json { return Terminal.writeJSON(SavedFiles(folder: folder, files: files)) }
         let count = Terminal.count(files.count, "file", "files")
         common.tell("\(name): saved \(count) (\(Terminal.size(files.size))) in \(Terminal.safe(folder))")
         guard files.failed > 0 else { return }

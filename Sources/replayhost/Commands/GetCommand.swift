@@ -62,13 +62,14 @@ struct GetCommand: ParsableCommand {
             throw try missing(request, replayables, in: store)
         }
         let status = capture.status.map(String.init) ?? "unknown"
-        common.note("\(capture.archive.id): \(capture.entry.url), \(capture.entry.timestamp), status \(status)")
+        common.note(
+            "\(capture.archive.id): \(Terminal.url(capture.entry.url)), \(capture.entry.timestamp), status \(status)")
         if capture.isFirstSegment {
             common.note("Only the first segment of this capture is there. The rest of it is missing from the archive.")
         }
         if common.json {
             let trust = store.resolver.trust(in: capture)
-            return Terminal.write(Terminal.json(CaptureDescription(capture, trust)))
+            return Terminal.writeJSON(CaptureDescription(capture, trust))
         }
         if head { return writeHead(of: capture) }
         if record { return try writeRecord(of: capture, in: store) }

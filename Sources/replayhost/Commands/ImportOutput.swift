@@ -14,16 +14,15 @@ struct ImportOutput {
         case .multiWACZ(let package):
             for member in package.members { write(member) }
             if common.json {
-                return Terminal.write(
-                    Terminal.json(
-                        ImportedPackage(
-                            collection: package.collection.id.text, title: package.collection.title,
-                            duplicate: package.isDuplicate,
-                            remarks: package.remarks)))
+                return Terminal.writeJSON(
+                    ImportedPackage(
+                        collection: package.collection.id.text, title: package.collection.title,
+                        duplicate: package.isDuplicate,
+                        remarks: package.remarks))
             }
             let count = Terminal.count(package.members.count, "archive", "archives")
             common.tell(
-                "\(package.collection.id): collection \"\(Terminal.safe(package.collection.title))\" with \(count)")
+                "\(package.collection.id): collection \(Terminal.quotation(package.collection.title)) with \(count)")
             for remark in package.remarks { common.tell("  warning: \(Terminal.safe(remark))") }
         }
     }
@@ -43,20 +42,21 @@ struct ImportOutput {
 
     private func write(_ outcome: ImportOutcome) {
         if common.json {
-            return Terminal.write(
-                Terminal.json(
-                    Imported(archive: outcome.details, duplicate: outcome.isDuplicate, outcome: outcome.kind)))
+            return Terminal.writeJSON(
+                Imported(archive: outcome.details, duplicate: outcome.isDuplicate, outcome: outcome.kind))
         }
         let archive = outcome.archive
         common.tell("\(archive.id): \(text(outcome))")
         let shown = outcome.isDuplicate ? [] : outcome.findings.filter { $0.severity > .notice }
-        for finding in shown.prefix(10) { common.tell("  " + FindingText.line(finding)) }
+        for finding in shown.prefix(10) {
+            for line in FindingText.lines(finding, indentation: "  ") { common.tell(line) }
+        }
         if shown.count > 10 { common.tell("  and \(shown.count - 10) more; see `replayhost info \(archive.id)`") }
     }
 
     private func text(_ outcome: ImportOutcome) -> String {
         let archive = outcome.archive
-        let title = "\"\(Terminal.safe(archive.title))\""
+        let title = Terminal.quotation(archive.title)
         let facts = [
             archive.pageCount == 0 ? "no page list" : Terminal.count(archive.pageCount, "page", "pages"),
             Terminal.count(archive.captureCount, "capture", "captures"),

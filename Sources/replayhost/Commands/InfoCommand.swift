@@ -21,13 +21,18 @@ struct InfoCommand: ParsableCommand {
     func run() throws {
         let store = try common.openExistingStore()
         let details = try store.details(of: try store.resolver.archive(matching: id))
-        if common.json { return Terminal.write(Terminal.json(details)) }
+        if common.json { return Terminal.writeJSON(details) }
         for (label, value) in Self.facts(details) {
-            let padding = String(repeating: " ", count: max(1, 14 - label.count))
-            Terminal.write("\(label):\(padding)\(Terminal.truncated(Terminal.safe(value), to: Self.valueColumnsMax))")
+            let name = "\(label):" + String(repeating: " ", count: Self.nameColumns - label.count - 1)
+            let value = Terminal.truncated(Terminal.value(value), to: Self.valueColumnsMax)
+            let lines = Terminal.wrapped(value, within: (Terminal.outputColumns ?? .max) - Self.nameColumns)
+            Terminal.writeRow(name + (lines.first ?? ""))
+            for line in lines.dropFirst() { Terminal.write(String(repeating: " ", count: Self.nameColumns) + line) }
         }
-        for finding in details.findings { Terminal.write(FindingText.line(finding)) }
+        for line in details.findings.flatMap({ FindingText.lines($0) }) { Terminal.write(line) }
     }
+
+    private static let nameColumns = 15
 
     /// An archive's description, and the URL of its main page, can have 16 KiB. JSON has all of it.
     private static let valueColumnsMax = 2000

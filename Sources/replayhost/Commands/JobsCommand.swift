@@ -56,7 +56,7 @@ struct JobsListCommand: ParsableCommand {
         let states = Job.State.allCases.filter { failed ? $0 == .failed : all || !$0.isOver }
         let counts = all || failed || common.json ? [] : try JobText.manyJobs(store)
         let jobs = try store?.jobs.all(in: states, except: counts.map(\.kind), limit: Self.jobsMax) ?? []
-        if common.json { return Terminal.writeJSON(jobs) }
+        if common.json { return Terminal.writeJSON(each: jobs) }
         let failures = all || failed ? nil : try failures(in: store)
         guard let store, !jobs.isEmpty || !counts.isEmpty else {
             let none = all ? "No jobs yet." : failed ? "No failed jobs." : "No active jobs."
@@ -81,7 +81,7 @@ struct JobsListCommand: ParsableCommand {
                 Terminal.safe(JobText.reason(job) ?? ""),
             ])
         }
-        for line in table.lines() { Terminal.write(line) }
+        table.write()
         if jobs.count == Self.jobsMax { common.note("Only the first \(Self.jobsMax) are shown.") }
     }
 

@@ -49,9 +49,9 @@ struct ListCommand: ParsableCommand {
         common.noteStore()
         let store = try common.openStoreIfAny()
         let archives = (try store?.archives(tags: tag) ?? []).sorted(by: sort.isBefore)
-        if common.json { return Terminal.writeJSON(archives) }
+        if common.json { return Terminal.writeJSON(each: archives) }
         if archives.isEmpty { return common.note(try reasonForNone(in: store)) }
-        for line in try table(of: archives, store?.resolver.shortIDs()).lines() { Terminal.write(line) }
+        try table(of: archives, store?.resolver.shortIDs()).write()
     }
 
     private func table(of archives: [ListedArchive], _ shortIDs: ShortIDs?) -> Table {

@@ -181,7 +181,7 @@ struct OpenCommand: ParsableCommand {
             }
         }
         if let store = try common.openStoreIfAny(), let known = try store.resolver.archive(importedFrom: target) {
-            if !common.json { common.tell("\(known.id): already in your library: \"\(Terminal.safe(known.title))\"") }
+            if !common.json { common.tell("\(known.id): already in your library: \(Terminal.quotation(known.title))") }
             return (.of(.archive(known)), store)
         }
         let store = try common.openStore(repairing: true)
@@ -215,13 +215,12 @@ struct OpenCommand: ParsableCommand {
     private func write(_ found: BackgroundServer.Found, _ page: Page, _ browser: IsolatedBrowser?) {
         let url = found.address + page.path + fragment
         if common.json {
-            return Terminal.write(
-                Terminal.json(
-                    Opened(
-                        address: found.address, url: url, archive: page.archive?.text,
-                        collection: page.collection?.text,
-                        log: found.log, pid: found.processID, started: found.isStarted,
-                        browser: browser?.program)))
+            return Terminal.writeJSON(
+                Opened(
+                    address: found.address, url: url, archive: page.archive?.text,
+                    collection: page.collection?.text,
+                    log: found.log, pid: found.processID, started: found.isStarted,
+                    browser: browser?.program))
         }
         if let note = found.note { common.note("note: \(note)") }
         if let log = found.log {

@@ -35,7 +35,9 @@ struct PagesCommand: ParsableCommand {
         while true {
             let request = PageListRequest(query: match, offset: offset, limit: Self.batchSize)
             let pages = try store.pages(of: archive, request).pages
-            for page in pages { Terminal.write(common.json ? Terminal.json(page) : Self.line(page)) }
+            for page in pages {
+                if common.json { Terminal.writeJSON(page) } else { Terminal.writeRow(Self.line(page)) }
+            }
             offset += pages.count
             if pages.count < Self.batchSize { break }
         }

@@ -38,13 +38,13 @@ struct RemoveCommand: ParsableCommand {
     }
 
     private func remove(_ archive: Archive, from store: ArchiveStore) throws -> ExitStatus {
-        let title = Terminal.safe(archive.title)
+        let title = Terminal.quotation(archive.title)
         if !yes {
-            let question = "Remove \(archive.id) (\"\(title)\", \(Terminal.size(archive.size)))? [y/N]"
+            let question = "Remove \(archive.id) (\(title), \(Terminal.size(archive.size)))? [y/N]"
             guard try Terminal.confirm(question) else { return .failed }
         }
         try store.remove(archive.id)
-        common.tell(Removed(id: archive.id.text), "\(archive.id): removed \"\(title)\"")
+        common.tell(Removed(id: archive.id.text), "\(archive.id): removed \(title)")
         return .done
     }
 }

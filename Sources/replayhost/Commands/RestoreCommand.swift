@@ -60,13 +60,12 @@ struct RestoreCommand: ParsableCommand {
 
     private func write(_ report: RestoreReport) {
         if common.json {
-            return Terminal.write(
-                Terminal.json(
-                    RestoreResult(
-                        store: common.location.path, madeAt: report.madeAt, archives: report.archives,
-                        collections: report.collections, restored: report.restored, alreadyThere: report.alreadyThere,
-                        adopted: report.adopted.map(\.text), unavailable: report.unavailable.map(\.text),
-                        leftOut: report.leftOut.map(\.text), notes: report.notes)))
+            return Terminal.writeJSON(
+                RestoreResult(
+                    store: common.location.path, madeAt: report.madeAt, archives: report.archives,
+                    collections: report.collections, restored: report.restored, alreadyThere: report.alreadyThere,
+                    adopted: report.adopted.map(\.text), unavailable: report.unavailable.map(\.text),
+                    leftOut: report.leftOut.map(\.text), notes: report.notes))
         }
         common.tell(
             "restored \(Terminal.count(report.archives, "archive", "archives")) and "

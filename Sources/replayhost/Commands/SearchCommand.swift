@@ -61,7 +61,7 @@ struct SearchCommand: ParsableCommand {
     }
 
     private func write(_ hits: [SearchHit], _ store: ArchiveStore) throws {
-        if common.json { return Terminal.writeJSON(hits) }
+        if common.json { return Terminal.writeJSON(each: hits) }
         let room = Terminal.outputColumns
         let shortIDs = room == nil ? nil : try store.resolver.shortIDs()
         for hit in hits {

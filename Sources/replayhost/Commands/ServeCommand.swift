@@ -150,7 +150,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await host.serveUntilSignal { addresses in
             let address = addresses.library.absoluteString
             if common.json {
-                Terminal.write(Terminal.json(Serving(address: address, store: common.location.path)))
+                Terminal.writeJSON(Serving(address: address, store: common.location.path))
             } else {
                 Terminal.write("Serving \(address) (press Ctrl-C to stop)")
             }

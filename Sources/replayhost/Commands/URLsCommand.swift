@@ -65,7 +65,7 @@ struct URLsCommand: ParsableCommand {
         let filter = try filter()
         let store = try common.openExistingStore()
         let replayable = try store.resolver.replayable(matching: id)
-        var output = BatchedOutput()
+        var output = BatchedOutput(ofRows: true)
         var left = limit ?? .max
         do {
             try store.resolver.forEachURL(filter, in: replayable) { item in

@@ -132,7 +132,7 @@ struct VerifyCommand: ParsableCommand {
         }
         line.clear()
         if common.json {
-            Terminal.write(Terminal.json(Output(name: name, report: report)))
+            Terminal.writeJSON(Output(name: name, report: report))
         } else {
             for line in VerdictText.lines(report, of: name) { common.tell(line) }
             try tellHolders(of: report.result.missing ?? [], for: subject)
@@ -146,7 +146,7 @@ struct VerifyCommand: ParsableCommand {
         let holders = try store.resolver.holders(of: missing, in: archive, besides: collection)
         guard !holders.isEmpty else { return }
         common.tell("  in your library:")
-        for holder in holders { common.tell("    \(ExplanationText.line(holder))") }
+        if !common.quiet { for holder in holders { Terminal.writeRow("    \(ExplanationText.line(holder))") } }
         let members = collection.isEmpty ? [archive] : collection
         common.note(CollectionCommand.togetherHint(members.map(\.id.text) + holders.map(\.archive)))
     }

@@ -20,17 +20,18 @@ struct ExplanationText {
     }
 
     private static func heading(_ explanation: Explanation) -> String {
-        let place = explanation.replayable.map { "“\($0.title)”" } ?? "your library"
+        let place = explanation.replayable.map { title($0.title) } ?? "your library"
+        let url = Terminal.url(explanation.url)
         let codes = Set(explanation.reasons.map(\.code))
-        if codes.contains(.captured) { return "\(explanation.url) is in \(place)." }
-        if codes == [.errorPage] { return "\(explanation.url) is in \(place), but only as an error page." }
+        if codes.contains(.captured) { return "\(url) is in \(place)." }
+        if codes == [.errorPage] { return "\(url) is in \(place), but only as an error page." }
         return codes.isDisjoint(with: [.redirectLost, .errorPage, .incomplete, .unreadable, .requires])
-            ? "\(explanation.url) isn't in \(place)."
-            : "\(explanation.url) is in \(place), but there is no page to show."
+            ? "\(url) isn't in \(place)."
+            : "\(url) is in \(place), but there is no page to show."
     }
 
     private static func lines(of reason: Explanation.Reason, _ explanation: Explanation) -> [String] {
-        let it = explanation.missing.map { "\($0) is" } ?? "It's"
+        let it = explanation.missing.map { "\(Terminal.url($0)) is" } ?? "It's"
         switch reason {
         case .captured(let capture): return ["It was captured on \(day(capture.timestamp))."]
         case .otherArchive(let others):
@@ -38,19 +39,23 @@ struct ExplanationText {
         case .otherForm: return ["\(it) there under another form of the URL."]
         case .otherQuery(let queries): return lines(of: queries, it)
         case .postOnly(let other):
-            let methods = other.methods.joined(separator: ", ")
+            let methods = Terminal.safe(other.methods.joined(separator: ", "))
             return ["\(it) there only as the answer to a form or a script (\(methods))."]
         case .redirectLost(let lost):
-            return [lost.endless ? "It redirects without end." : "It redirects to \(lost.target), which isn't there."]
+            return [
+                lost.endless
+                    ? "It redirects without end." : "It redirects to \(Terminal.url(lost.target)), which isn't there."
+            ]
         case .errorPage(let capture):
             let status = capture.status.map { " (\($0))" } ?? ""
             return ["The site answered with an error\(status) on \(day(capture.timestamp))."]
         case .incomplete(let found):
-            let text = "The capture of \(day(found.capture.timestamp)) is incomplete without \(found.missing.text)"
+            let text =
+                "The capture of \(day(found.capture.timestamp)) is incomplete without \(Terminal.safe(found.missing.text))"
             let end = found.archives.isEmpty ? ", which wasn't found in your library." : ". In your library:"
             return [text + end]
         case .unreadable(let found):
-            let place = "\(found.file), byte \(found.offset): \(found.problem)"
+            let place = Terminal.safe("\(found.file), byte \(found.offset): \(found.problem)")
             return ["The record of \(day(found.capture.timestamp)) can't be read: \(place)."]
         case .requires: return ["It needs another archive that isn't in your library or can't be read:"]
         case .unavailable: return ["The files of these archives can't be read:"]
@@ -58,11 +63,13 @@ struct ExplanationText {
         case .linkedFrom(let linking):
             return [linking.total == 1 ? "A captured page uses it:" : "\(linking.total) captured pages use it:"]
         case .siteNotCaptured(let site):
-            return [site.host.map { "Nothing from \($0) is there." } ?? "It was never captured."]
+            return [site.host.map { "Nothing from \(Terminal.url($0)) is there." } ?? "It was never captured."]
         case .never(let site):
             guard let host = site.host else { return ["It was never captured."] }
             let count = "\(Terminal.count(site.urls, "URL", "URLs"))\(site.more ? " or more" : "")"
-            return ["It was never captured. \(count) from \(host) \(site.urls == 1 ? "is" : "are") there."]
+            return [
+                "It was never captured. \(count) from \(Terminal.url(host)) \(site.urls == 1 ? "is" : "are") there."
+            ]
         }
     }
 
@@ -70,13 +77,13 @@ struct ExplanationText {
         let number = "\(queries.total)\(queries.more ? " or more" : "")"
         let isOne = queries.total == 1 && !queries.more
         return ["\(it) there only with \(isOne ? "another query" : "other queries, \(number) of them")."]
-            + (queries.fuzzyMatch.map { ["Replay shows \($0) instead."] } ?? [])
+            + (queries.fuzzyMatch.map { ["Replay shows \(Terminal.url($0)) instead."] } ?? [])
     }
 
     private static func sentence(about failure: Explanation.FailedLoad, _ url: String) -> String {
-        let cause = failure.error ?? failure.status.map { "status \($0)" }
+        let cause = failure.error.map { Terminal.quotation($0) } ?? failure.status.map { "status \($0)" }
         let time = failure.timestamp.map { " on \(day($0))" } ?? ""
-        let page = failure.page == url ? "" : ", as a part of \(failure.page)"
+        let page = failure.page == url ? "" : ", as a part of \(Terminal.url(failure.page))"
         return "The crawler couldn't load it\(time)\(cause.map { " (\($0))" } ?? "")\(page)."
     }
 
@@ -90,22 +97,28 @@ struct ExplanationText {
         case .requires(let missing):
             return missing.requires.map { file in
                 let hash = file.sha256.map { "SHA-256 \($0)" }
-                return [file.filename, hash].compactMap { $0 }.joined(separator: ", ")
+                return [file.filename.map { Terminal.quotation($0) }, hash].compactMap { $0 }.joined(separator: ", ")
             }
         case .incomplete(let found): return found.archives.map(line)
         case .unavailable(let unavailable):
-            return unavailable.archives.map { "\($0.archive)  “\($0.title)”, \($0.availability.rawValue)" }
+            return unavailable.archives.map { "\($0.archive)  \(title($0.title)), \($0.availability.rawValue)" }
         case .linkedFrom(let linking):
-            return linking.pages.map { "\(day($0.timestamp))  \($0.url)" } + rest(linking.total - linking.pages.count)
+            return linking.pages.map { "\(day($0.timestamp))  \(Terminal.url($0.url))" }
+                + rest(linking.total - linking.pages.count)
         default: return []
         }
+    }
+
+    private static func title(_ title: String) -> String {
+        Terminal.quotation(title, open: "“", close: "”")
     }
 
     private static func rest(_ count: Int) -> [String] { count > 0 ? ["\(count) more"] : [] }
 
     private static func line(_ match: Explanation.OtherArchives.Match) -> String {
         let years = match.firstYear == match.lastYear ? "\(match.firstYear)" : "\(match.firstYear)–\(match.lastYear)"
-        return "\(match.archive)  “\(match.title)”, \(Terminal.count(match.captures, "capture", "captures")), \(years)"
+        return
+            "\(match.archive)  \(title(match.title)), \(Terminal.count(match.captures, "capture", "captures")), \(years)"
     }
 
     /// Describes an archive with content that another one lacks.
@@ -116,18 +129,18 @@ struct ExplanationText {
             case .capture: "has a capture of that URL and time; there is no digest to compare"
             case .earlier: "has an earlier capture of the URL"
             }
-        let name = holder.requiredName ?? ""
+        let name = Terminal.quotation(holder.requiredName ?? "")
         let named =
             switch holder.requiredBytes {
             case .other: "; it has the same name, but other bytes than the required file \(name)"
             case .unknown: "; it has the same name as the required file \(name), whose SHA-256 isn't known"
             case nil: ""
             }
-        return "\(holder.archive)  “\(holder.title)” \(match)\(named)"
+        return "\(holder.archive)  \(title(holder.title)) \(match)\(named)"
     }
 
     private static func line(_ capture: CaptureSummary) -> String {
-        "  \(capture.archiveID.map { "\($0)  " } ?? "")\(capture.timestamp)  \(capture.request ?? capture.url)"
+        "  \(capture.archiveID.map { "\($0)  " } ?? "")\(capture.timestamp)  \(Terminal.url(capture.request ?? capture.url))"
     }
 
     private static func day(_ timestamp: String) -> String {

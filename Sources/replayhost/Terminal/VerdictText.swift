@@ -10,7 +10,7 @@ enum VerdictText {
         let result = report.result
         let findings = result.findings.filter { $0.severity > .notice }
         return ["\(name): \(verdict(report))"] + (evidence(result) + signature(report)).map { "  \($0)" }
-            + findings.map { "  \(FindingText.line($0))" }
+            + findings.flatMap { FindingText.lines($0, indentation: "  ") }
     }
 
     /// Returns the result, and what it says about the contents, in one line.
