@@ -9,6 +9,7 @@ import pytest
 from forgeries import forge, read
 from packed import STAMP, Package, Record
 from support.expecting import expect
+from support.journey import SITE
 from support.places import CHECKOUT, FIXTURES
 from support.signing import signed
 from support.waiting import wait_until
@@ -103,10 +104,10 @@ def test_every_place_that_shows_a_result_is_driven():
     assert all(f"def {test}(" in tests for test in SHOWN.values() if test != "states")
 
 
-@pytest.mark.few("managed changed", "linked replaced", "linked gone", "managed whole")
+@pytest.mark.few("managed whole", "managed changed", "linked replaced", "linked gone")
 @pytest.mark.parametrize("kind", ["managed", "linked"])
 @pytest.mark.parametrize("state", STATES)
-def test_results_are_those_of_the_file_as_it_is(host, page, tmp_path, kind, state):
+def test_results_are_those_of_the_file_as_it_is(host, browser, page, tmp_path, kind, state):
     paths = write_archives(tmp_path / "files")
     ids = {code: host.add(path, *(["--link"] if kind == "linked" else [])) for code, path in paths.items()}
     wait_until(lambda: {host.archive(ids[code])["verification"] for code in ids} == set(ids), "all archives are verified")
@@ -143,7 +144,7 @@ def test_results_are_those_of_the_file_as_it_is(host, page, tmp_path, kind, stat
     # Here, issues stand before a result that is no warning.
     expect_marks(page, f"{host.home}/#as=list", now, {identifier: code for identifier, code in known.items() if code not in UNMARKED or identifier not in with_issues})
     found = {hit["archive"] for hit in hits}
-    expect_marks(page, f"{host.home}/#search=state", found, {identifier: now[identifier] for identifier in found if now[identifier] not in UNMARKED})
+    expect_marks(page, f"{host.home}/#search=state", found, {identifier: now[identifier] for identifier in found if now[identifier] not in {None} | UNMARKED})
 
     # Views of one archive.
     for identifier in ids.values() if state == "whole" else [ids["signed-anonymously"], ids["hashes-agree"]]:
@@ -159,3 +160,19 @@ def test_results_are_those_of_the_file_as_it_is(host, page, tmp_path, kind, stat
         assert set(results_in(page, "article")) == only
         sections = sheet.get_by_role("heading", level=2)
         assert sections.count() > 4 if state == "whole" else sections.all_inner_texts() == ["In short"]
+
+    # The viewer, which shows nothing of a file that isn't there or was changed elsewhere. The other file doesn't have the page.
+    browser.allow("status of (404|409|503)")
+    first, = [identifier for code, identifier in ids.items() if code == "signed-anonymously"]
+    page.goto("about:blank")
+    page.goto(f"{host.home}/?archive=/archives/{first}.wacz#url={SITE}/&ts=20241121090000")
+    code = now[first]
+    if code in (None, "changed") or state == "replaced":
+        expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()
+        assert results_in(page, "body") == []
+        return
+    info = page.get_by_role("button", name="Page info")
+    expect(info).to_be_visible()
+    assert results_in(page, ".toolbar") == ([code] if code != "not-verified" else [])
+    info.click()
+    expect(page.locator(".page-info dd").filter(has_text=WORDS[code])).to_have_count(1)
