@@ -104,10 +104,10 @@ struct KeysCommand: ParsableCommand {
         func run() async throws {
             guard let key = try await APIKeys.use(common, { try $0.revoke(name) }) else {
                 throw CommandError(
-                    .notFound, code: "not-found", "no key in use has the name or ID \"\(Terminal.safe(name))\"",
+                    .notFound, code: "not-found", "no key in use has the name or ID \"\(name)\"",
                     hint: "run `replayhost-capture keys list` to see all keys")
             }
-            common.tell(key, "revoked the key of \(Terminal.safe(key.name))")
+            common.tell(key, "revoked the key of \(key.name)")
         }
     }
 }

@@ -126,7 +126,7 @@ struct SetupCommand: AsyncParsableCommand {
             try Data(QRCode(text).png()).write(to: URL(fileURLWithPath: path), options: .atomic)
             // The image contains the key.
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-            common.note("Wrote \(Terminal.safe(path)).")
+            common.note("Wrote \(path).")
         }
     }
 

@@ -141,7 +141,7 @@ struct CDXCommand: ParsableCommand {
 
     /// Describes a problem with the option's name instead of the parameter's.
     private static func what(_ problem: CDXQueryProblem) -> String {
-        let value = problem.value.isEmpty ? "" : " \"\(Terminal.safe(problem.value))\""
+        let value = problem.value.isEmpty ? "" : " \"\(problem.value)\""
         return "\(option(problem.parameter))\(value): \(problem.problem)"
     }
 

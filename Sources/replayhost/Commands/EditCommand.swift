@@ -96,6 +96,6 @@ struct EditCommand: ParsableCommand {
 
     private static func line(_ id: ArchiveID, _ title: String, _ tags: [String]) -> String {
         let list = tags.isEmpty ? "" : " [\(tags.joined(separator: ", "))]"
-        return Terminal.safe("\(id): \(title)\(list)")
+        return "\(id): \(title)\(list)"
     }
 }

@@ -160,12 +160,12 @@ struct ExportOutput {
             result.pageCount.map { Terminal.count($0, "page", "pages") },
             result.captureCount.map { Terminal.count($0, "capture", "captures") }, Terminal.size(size),
         ]
-        common.tell("\(name): saved \(Terminal.safe(path)) (\(counts.compactMap { $0 }.joined(separator: ", ")))")
+        common.tell("\(name): saved \(path) (\(counts.compactMap { $0 }.joined(separator: ", ")))")
         if let page = result.page {
-            common.tell("  \(Terminal.safe(page.url)), captured \(page.capturedAt ?? page.timestamp)")
+            common.tell("  \(page.url), captured \(page.capturedAt ?? page.timestamp)")
         }
-        for change in result.changes { common.tell("  \(Terminal.safe(change))") }
-        for url in result.missing.prefix(10) { common.tell("  not captured: \(Terminal.safe(url))") }
+        for change in result.changes { common.tell("  \(change)") }
+        for url in result.missing.prefix(10) { common.tell("  not captured: \(url)") }
         if result.missing.count > 10 { common.tell("  and \(result.missing.count - 10) more that weren't captured") }
         for finding in result.findings.prefix(10) {
             for line in FindingText.lines(finding, indentation: "  ") { common.tell(line) }
@@ -180,9 +180,9 @@ struct ExportOutput {
     private func write(_ files: Exporter.Files, _ folder: String) {
         if common.json { return Terminal.writeJSON(SavedFiles(folder: folder, files: files)) }
         let count = Terminal.count(files.count, "file", "files")
-        common.tell("\(name): saved \(count) (\(Terminal.size(files.size))) in \(Terminal.safe(folder))")
+        common.tell("\(name): saved \(count) (\(Terminal.size(files.size))) in \(folder)")
         guard files.failed > 0 else { return }
-        let problem = files.problem.map { ": \(Terminal.safe($0))" } ?? ""
+        let problem = files.problem.map { ": \($0)" } ?? ""
         common.tell("  \(Terminal.count(files.failed, "capture", "captures")) can't be read\(problem)")
     }
 }

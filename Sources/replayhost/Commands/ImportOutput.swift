@@ -23,7 +23,7 @@ struct ImportOutput {
             let count = Terminal.count(package.members.count, "archive", "archives")
             common.tell(
                 "\(package.collection.id): collection \(Terminal.quotation(package.collection.title)) with \(count)")
-            for remark in package.remarks { common.tell("  warning: \(Terminal.safe(remark))") }
+            for remark in package.remarks { common.tell("  warning: \(remark)") }
         }
     }
 

@@ -78,7 +78,7 @@ struct JobsListCommand: ParsableCommand {
                 "\(job.id)", job.kind.rawValue, job.state.rawValue, JobText.progress(job),
                 Terminal.title(job.subject), job.archiveID?.text ?? "",
                 RFC3339.text(of: job.finishedAt ?? job.startedAt ?? job.createdAt),
-                Terminal.safe(JobText.reason(job) ?? ""),
+                JobText.reason(job) ?? "",
             ])
         }
         table.write()
@@ -106,7 +106,7 @@ enum JobText {
     /// Returns the job with its state, such as "job 12 (import crawl.wacz): paused".
     static func line(_ job: Job) -> String {
         let reason = reason(job).map { " (\($0))" } ?? ""
-        return Terminal.safe("job \(job.id) (\(job.kind.rawValue) \(job.subject)): \(job.state.rawValue)\(reason)")
+        return "job \(job.id) (\(job.kind.rawValue) \(job.subject)): \(job.state.rawValue)\(reason)"
     }
 
     /// Returns the counts of the kinds that have many active jobs.
@@ -122,7 +122,7 @@ enum JobText {
             case .hash: "Hashing"
             case .text: "Indexing"
             case .verify: "Verifying"
-            case nil: Terminal.safe(counts.kind)
+            case nil: counts.kind
             }
         let states = [(counts.running, "running"), (counts.waiting, "queued"), (counts.paused, "paused")]
         let parts = states.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }

@@ -39,7 +39,7 @@ enum VerdictText {
 
     /// Returns the words for the result.
     static func words(_ summary: VerificationSummary) -> String {
-        Terminal.safe(summary.code.words(signer: summary.signer))
+        summary.code.words(signer: summary.signer)
     }
 
     private static func incomplete(_ count: Int) -> String {
@@ -59,17 +59,17 @@ enum VerdictText {
         guard let signature = report.signature else {
             return ["not signed: nothing shows who made this file"]
         }
-        let domain = (signature.signer?.name).map(Terminal.safe)
+        let domain = (signature.signer?.name)
         let signer = domain ?? "an anonymous key"
         let key = signature.signer?.keySHA256.map { "key: SHA-256 \($0)" }
         let when = signature.timeStamp.flatMap { stamp in
             stamp.time.map {
-                "time stamp: \($0) by \(stamp.authority.map(Terminal.safe) ?? "an unknown authority"), \(stamp.outcome.rawValue)"
+                "time stamp: \($0) by \(stamp.authority ?? "an unknown authority"), \(stamp.outcome.rawValue)"
             }
         }
-        let claimed = signature.created.map { "created, as the signer says: \(Terminal.safe($0))" }
+        let claimed = signature.created.map { "created, as the signer says: \($0)" }
         let certificate = signature.signer?.chain.first.map {
-            "certificate: \(Terminal.safe($0.subject)), issued by \(Terminal.safe($0.issuer)), valid \($0.notBefore) to \($0.notAfter)"
+            "certificate: \($0.subject), issued by \($0.issuer), valid \($0.notBefore) to \($0.notAfter)"
         }
         return ["signature: \(meaning(signature.outcome, signer, domain != nil))"]
             + [key, certificate, when ?? claimed].compactMap { $0 }.map { "  \($0)" }
