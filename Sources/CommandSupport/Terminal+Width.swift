@@ -1,8 +1,8 @@
 extension Terminal {
     /// Returns the number of columns that a text takes on a terminal.
     ///
-    /// Source: UAX #11 (East Asian Width), and UTS #51 (emoji take two columns). Terminals draw some sequences of emoji as one, and others
-    /// each of its emoji: this is the most that any of them takes, so that no text is wider than its place.
+    /// Source: UAX #11 (East Asian Width), and UTS #51 (emoji take two columns). Some terminals draw a sequence of emoji as
+    /// one emoji, others draw each. This counts each, so that a text isn't wider than its place.
     package static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.unicodeScalars.reduce(0) { $0 + width($1) }
@@ -31,7 +31,7 @@ extension Terminal {
         }
     }
 
-    /// Returns a text as `safe` does, for a column of values: without a space that would move it.
+    /// Returns a text as `safe` does, without a leading space, so that values line up.
     package static func value(_ text: String) -> String { String(safe(text).trimmingPrefix(" ")) }
 
     /// Returns a title for a table, at most 40 columns wide.

@@ -5,8 +5,8 @@ import WebArchive
 
 /// Writes to standard output and standard error.
 ///
-/// Much text comes from archives. A line is therefore written without what controls a terminal, reorders text, draws on other lines, or
-/// fills the line so that the terminal begins another. Only `writeRow` keeps gaps, for parts that `safe` made harmless.
+/// Much text comes from archives. Lines are therefore written without characters that control a terminal, reorder text or draw on other
+/// lines, and with one space in a row. For a line with gaps, use `writeRow`, and pass its foreign parts through `safe` first.
 package enum Terminal {
     /// The label at the start of a line on standard error.
     package enum Label: String {
@@ -98,13 +98,13 @@ package enum Terminal {
         put(start + line(text) + "\n", to: STDERR_FILENO)
     }
 
-    /// Returns a text as a shell reads it: in single quotes, or as Bash and zsh read it if a line can't show it as it is.
+    /// Quotes a text for a shell. A text that `safe` would change is escaped for Bash and zsh.
     package static func quoted(_ text: String) -> String {
         guard safe(text) != text else {
             return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
         }
         let bytes = text.utf8.map { byte in
-            (0x21..<0x7F).contains(byte) && !Array("'\\".utf8).contains(byte)
+            (0x21..<0x7F).contains(byte) && byte != 0x27 && byte != 0x5C
                 ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
         return "$'\(bytes.joined())'"
@@ -223,18 +223,32 @@ package enum Terminal {
         open + safe(text).replacing(/["“”„‟]/, with: "'") + close
     }
 
-    /// Returns a URL as `safe` does, as one word, so that it can't go on as a sentence.
+    /// Returns a URL as `safe` does, with %20 for spaces: in a sentence, it's one word.
     package static func url(_ url: String) -> String { safe(url).replacing(" ", with: "%20") }
 
-    /// Breaks a text between words, so that its lines have at most `room` columns. A longer word isn't broken, since it may be copied.
-    package static func wrapped(_ text: String, within room: Int) -> [String] {
-        text.split(separator: " ").reduce(into: []) { lines, word in
-            if let last = lines.last, width(last) + 1 + width(String(word)) <= room {
-                lines[lines.count - 1] += " \(word)"
+    /// Breaks a text between words to fit the terminal, and indents all lines but the first. A longer word isn't broken, since it may be
+    /// copied.
+    ///
+    /// - Parameters:
+    ///   - start: The start of the first line.
+    ///   - room: The width of the terminal; `nil` for no limit.
+    package static func wrapped(
+        _ text: String, after start: String, indentation: Int, within room: Int? = outputColumns
+    ) -> [String] {
+        var lines = [start]
+        var isEmpty = true
+        for word in text.split(separator: " ") {
+            let last = lines[lines.count - 1]
+            if isEmpty {
+                lines[lines.count - 1] += word
+            } else if let room, width(last) + 1 + width(String(word)) > room {
+                lines.append(String(repeating: " ", count: indentation) + word)
             } else {
-                lines.append(String(word))
+                lines[lines.count - 1] += " " + word
             }
+            isEmpty = false
         }
+        return lines
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -244,7 +258,7 @@ package enum Terminal {
         }
     }
 
-    /// Whether a scalar is drawn on the letter before it: marks, but for Hangul fillers, and the vowels and finals of Hangul syllables.
+    /// Whether a scalar is drawn on the letter before it: a mark, or a Hangul vowel or final. The filler U+1160 isn't.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .spacingMark: true
@@ -252,7 +266,7 @@ package enum Terminal {
         }
     }
 
-    /// Whether nothing is drawn for a letter or symbol: Unicode says so, or it's an empty Braille pattern, an empty hieroglyph or note head.
+    /// Whether a letter or symbol is drawn as blank. The numbers are those of Braille, hieroglyphs and music.
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isDefaultIgnorableCodePoint || [0x2800, 0x13441, 0x13442, 0x1D159].contains(scalar.value)
     }

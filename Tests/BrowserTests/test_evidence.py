@@ -88,8 +88,8 @@ def test_report_of_an_unchanged_answer_names_the_record_that_is_shown(host, page
 
 
 # What the report says of its record, by page. What `repeats` shows is in the record of `differs`, which was changed after its digest was made.
-READ = {"agrees": "It matches the digests written in it.", "differs": "It doesn't match a digest written in it.",
-    "without": "It has no digest that it can be compared with.", "repeats": "It doesn't match a digest written in it."}
+READ = {"agrees": "It matches its digests.", "differs": "It doesn't match one of its digests.",
+    "without": "It has no digest to compare.", "repeats": "It doesn't match one of its digests."}
 
 
 def write_compared(path):
@@ -115,10 +115,10 @@ def test_report_says_whether_the_record_matches_its_digests(host, page, tmp_path
     compared = add_verified(host, write_compared(tmp_path / "compared.warc"))
     for name, sentence in READ.items():
         sheet = open_report(host, page, compared, f"http://tide.example/{name}", "20240601000000")
-        read = sheet.get_by_role("region", name="The record").get_by_text("When this report was made, the record was read again.")
+        read = sheet.get_by_role("region", name="The record").get_by_text("The record was read when this report was made.")
         expect(read.last).to_contain_text(sentence)
         expect(read).to_have_count(2 if name == "repeats" else 1)
-        doubt = sheet.get_by_text("Don't rely on this capture: its record doesn't match a digest written in it")
+        doubt = sheet.get_by_text("Don't rely on this capture. Its content doesn't match a digest in its record.")
         expect(doubt).to_have_count(1 if sentence == READ["differs"] else 0)
 
 
@@ -226,11 +226,11 @@ def test_commands_repeat_the_report(host, page, tmp_path, name, needs_bash):
     identifier = add_verified(host, path)
     sheet = open_report(host, page, identifier, URL, TIME)
     assert run_commands(page, tmp_path / "files") == 4
-    expect(sheet.get_by_text("They also need Bash or zsh as the shell")).to_have_count(int(needs_bash))
+    expect(sheet.get_by_text("They also need Bash or zsh")).to_have_count(int(needs_bash))
 
 
 def test_commands_run_nothing_from_the_file_in_other_shells(host, page, tmp_path):
-    """`$'…'` is read by Bash. For sh, which is dash on Debian, an escaped quote in it would end the quotation."""
+    """`$'…'` is read by Bash and zsh. For sh, which is dash on Debian, an escaped quote in it would end the quotation."""
     name = "it \u2003';touch${IFS}pwned;#.wacz"
     identifier = add_verified(host, shutil.copy(FIXTURES / "sample.wacz", tmp_path / name))
     open_report(host, page, identifier, URL, TIME)

@@ -37,10 +37,10 @@ WIDE = ["\u2003" * 150, " \u200b\u00a0" * 60, "\u2800" * 60, "\u3164" * 60, "\u1
 FORGED = "".join(f"{gap}Signer{gap}archive.nytimes.com{line}Result Valid" for gap, line in zip(WIDE, ["\n", "\r", "\u2028", "\u2029", "\x85", "\x0b"]))
 HOSTILE = f"{MARK}\u202e{DRAWN}{WIDE[0]}Signer{FORGED}\u05d0\u05d1 "
 
-# Every text of the report that isn't ours: where it's isolated, and what is wrong with it.
+# The texts from an archive in one part of the page: where they're isolated, and what is wrong with them.
 FAULTS = r"""([mark, selector]) => {
-    const sheet = document.querySelector(selector);
-    const nodes = document.createTreeWalker(sheet, NodeFilter.SHOW_TEXT);
+    const root = document.querySelector(selector);
+    const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     const faults = [];
     let found = 0;
     while (nodes.nextNode()) {
@@ -48,7 +48,7 @@ FAULTS = r"""([mark, selector]) => {
         const parent = nodes.currentNode.parentElement;
         if (text.includes(mark)) {
             found += 1;
-            if (!parent.closest("bdi, [dir]") || !sheet.contains(parent.closest("bdi, [dir]"))) faults.push("isn't isolated");
+            if (!parent.closest("bdi, [dir]") || !root.contains(parent.closest("bdi, [dir]"))) faults.push("isn't isolated");
             if (parent.closest("h1, h2, dt, th, caption")) faults.push("is a label");
             if (Array.from(text).length > (parent.closest("pre, .url") ? 20_000 : 400)) faults.push("is endless");
         }
@@ -210,8 +210,7 @@ def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
         assert not re.search(r"(?:[\u0300-\u036f\u20d0-\u20f0]\s*){6}", text)
 
 
-def test_findings_quote_texts_of_the_file_only_as_texts(host, page, tmp_path):
-    """The index lists a record at a place where none is."""
+def test_texts_in_findings_are_isolated(host, page, tmp_path):
     path, _ = write_hostile(tmp_path / "hostile.wacz")
     identifier = add_verified(host, path)
     page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz#view=details")

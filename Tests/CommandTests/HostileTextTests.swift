@@ -92,7 +92,7 @@ struct HostileTextTests {
     ])
     func safeTextIsOneLine(_ text: String, _ expected: String) {
         #expect(Terminal.safe(text) == expected)
-        #expect(Terminal.line("    \(text)").hasPrefix("    "))
+        #expect(Terminal.line("    \(text)") == "    \(expected)")
     }
 
     @Test func partsEndNeitherQuotationsNorSentences() {
@@ -111,32 +111,26 @@ struct HostileTextTests {
         #expect(try await run("/bin/bash", ["-c", "printf %s \(quoted)"]).output == text)
     }
 
-    /// Spaces that fill the rest of a line, in a title, a URL, the name of a WARC file, and what someone types. No command has them in its lines.
+    /// Spaces that fill the rest of a row, in a title, a URL, a file name and an argument.
     @Test func spacesOfAnArchiveMakeNoGaps() async throws {
         let store = try CommandStore()
         let gap = String(repeating: " ", count: 60)
         let url = "http://example.org/\(gap)Verified"
-        try store.write(
-            GeneratedArchive(title: "Tide\(gap)Verified", pages: [.init(url: url, title: "Tide\(gap)Verified")]),
-            to: "gaps.wacz")
+        let pages = [GeneratedArchive.Page(url: url, title: "Tide\(gap)Verified")]
+        try store.write(GeneratedArchive(title: "Tide\(gap)Verified", pages: pages), to: "gaps.wacz")
         try store.folder.write("no archive", to: "other\(gap)Verified.wacz")
-        var results = [
-            try await store.run("import", "gaps.wacz"), try await store.run("import", "other\(gap)Verified.wacz"),
-        ]
         for command in [
-            ["list"], ["info", "gaps"], ["pages", "gaps"], ["urls", "gaps"], ["search", "tide"], ["verify"],
-            ["jobs", "run"],
-            ["explain", url], ["explain", "http://example.org/none"], ["get", url],
-            ["get", "http://example.org/\(gap)Verified2", "gaps"],
-            ["open", "Tide\(gap)Verified2"], ["export", "gaps", "--page", url, "--output", "page\(gap)Verified.wacz"],
-            ["remove", "gaps", "--yes"],
+            ["import", "gaps.wacz"], ["import", "other\(gap)Verified.wacz"], ["list"], ["info", "gaps"],
+            ["pages", "gaps"],
+            ["urls", "gaps"], ["search", "tide"], ["explain", url], ["explain", url, "--in", "gaps"], ["get", url],
+            ["get", "\(url)2", "gaps"], ["open", "Tide\(gap)Verified2"], ["cdx", "\(url)2"],
+            ["collection", "create", "All\(gap)Verified", "gaps"], ["collection", "list"],
+            ["export", "gaps", "--page", url, "--output", "page\(gap)Verified.wacz"], ["remove", "gaps", "--yes"],
         ] {
-            results.append(try await store.run(command))
-        }
-        for result in results {
-            #expect(
-                !(result.output + result.errors).contains("   Verified"),
-                Comment(rawValue: result.output + result.errors))
+            let result = try await store.run(command)
+            let shown = Comment(rawValue: "\(command): \(result.output + result.errors)")
+            #expect(!(result.output + result.errors).contains("   Verified"), shown)
+            #expect((result.output + result.errors).contains(/( |%20)Verified/) || command[0] == "cdx", shown)
         }
     }
 }

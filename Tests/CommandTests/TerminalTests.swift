@@ -74,9 +74,14 @@ struct TerminalTests {
     }
 
     @Test func textIsBrokenBetweenWords() {
-        #expect(Terminal.wrapped("one two three", within: 8) == ["one two", "three"])
-        #expect(Terminal.wrapped("https://a.example/long is", within: 8) == ["https://a.example/long", "is"])
-        #expect(Terminal.wrapped("", within: 8).isEmpty)
+        #expect(
+            Terminal.wrapped("one two three", after: "a: ", indentation: 2, within: 10) == ["a: one two", "  three"])
+        #expect(
+            Terminal.wrapped("https://a.example/long is", after: "", indentation: 1, within: 8) == [
+                "https://a.example/long", " is",
+            ])
+        #expect(Terminal.wrapped("one two three", after: "", indentation: 2, within: nil) == ["one two three"])
+        #expect(Terminal.wrapped("", after: "a:", indentation: 2, within: 8) == ["a:"])
     }
 
     @Test func longIDIsTruncatedLast() {

@@ -14,7 +14,7 @@ package struct CaptureRecord: Sendable, Encodable {
     package var http: HeaderFields?
     /// The SHA-256 of the record's bytes in the WARC file; `nil` unless it was asked for and they can be read.
     package var sha256: String?
-    /// What comparing the record with the digests in its header found; `nil` unless it was asked for.
+    /// What comparing the record with the digests in its header found; `nil` unless it was asked for and the header can be read.
     package var comparison: RecordComparison?
     /// The title of the HTML document; `nil` unless it was asked for, or if there is none.
     package var title: String?

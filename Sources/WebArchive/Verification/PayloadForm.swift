@@ -37,13 +37,13 @@ struct PayloadFormFinder {
 
 /// What comparing a record with the digests in its own header found.
 package enum RecordComparison: String, Sendable, Encodable {
-    /// It matches each digest that it has.
+    /// It matches each of its digests that can be compared.
     case agrees
     /// It doesn't match one of its digests.
     case differs
     /// It has no digest that can be compared.
     case withoutDigest = "without-digest"
-    /// It can't be read to its end.
+    /// It couldn't be read to its end.
     case unreadable
 }
 

@@ -25,9 +25,7 @@ struct InfoCommand: ParsableCommand {
         for (label, value) in Self.facts(details) {
             let name = "\(label):" + String(repeating: " ", count: Self.nameColumns - label.count - 1)
             let value = Terminal.truncated(Terminal.value(value), to: Self.valueColumnsMax)
-            let lines = Terminal.wrapped(value, within: (Terminal.outputColumns ?? .max) - Self.nameColumns)
-            Terminal.writeRow(name + (lines.first ?? ""))
-            for line in lines.dropFirst() { Terminal.write(String(repeating: " ", count: Self.nameColumns) + line) }
+            for line in Terminal.wrapped(value, after: name, indentation: Self.nameColumns) { Terminal.writeRow(line) }
         }
         for line in details.findings.flatMap({ FindingText.lines($0) }) { Terminal.write(line) }
     }

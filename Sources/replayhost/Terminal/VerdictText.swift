@@ -59,7 +59,7 @@ enum VerdictText {
         guard let signature = report.signature else {
             return ["not signed: nothing shows who made this file"]
         }
-        let domain = (signature.signer?.name)
+        let domain = signature.signer?.name
         let signer = domain ?? "an anonymous key"
         let key = signature.signer?.keySHA256.map { "key: SHA-256 \($0)" }
         let when = signature.timeStamp.flatMap { stamp in

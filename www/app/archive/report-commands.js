@@ -11,12 +11,12 @@ const isPlain = /^(?!\p{M})(?:[!-[\]-~]|[\p{Script=Latin}\p{Script=Greek}\p{Scri
 
 const isClear = (character, index, characters) => isPlain.test(character) || character === " " && characters[index - 1] !== " ";
 
-/** Quotes an argument for a shell. What a reader couldn't tell from something else is escaped, as Bash and zsh read it. */
+/** Quotes an argument for a shell. Characters that are hard to read are escaped as `$'\xNN'`, which needs Bash or zsh. */
 function quoted(text) {
     if (/^[\w./:@%+,][\w./:@%+=,-]*$/.test(text)) return text;
     const characters = Array.from(text);
     if (characters.every(isClear)) return `'${text.replaceAll("'", "'\\''")}'`;
-    return `$'${characters.map((character, index) => (isClear(character, index, characters) ? character.replace(/['\\]/, escapedBytes) : escapedBytes(character))).join("")}'`;
+    return `$'${characters.map((character, index) => (isClear(character, index, characters) ? character.replace("'", escapedBytes) : escapedBytes(character))).join("")}'`;
 }
 
 const escapedBytes = (character) => Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
@@ -44,13 +44,6 @@ export function reportCommands({ archive, capture, record, problem }) {
         ...signatureCommands(archive.verificationReport?.signature),
     ].filter(Boolean);
 }
-
-/**
- * @param {import("./report-data.js").ReportData} data
- * @returns {boolean} whether other shells than Bash and zsh read the commands differently
- */
-export const needsBash = ({ archive, capture, record }) => [fileName(archive), capture?.url, record?.file, record?.repeats?.file]
-    .some((text) => text && !Array.from(text).every(isClear));
 
 /** The name under which a reader probably has the file. A name that starts with a hyphen would be read as an option. */
 function fileName({ id, originalName }) {

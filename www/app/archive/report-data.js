@@ -35,7 +35,8 @@ export async function reportData(item, { page, ts = "" }) {
     if (!isAsVerified(archive)) return { item: now, archive, version };
     const [isPictured, found] = await Promise.all([isPictureOf(archive, capture), recordOf(archive, capture)]);
     const { failed } = archive.verificationReport.result.records;
-    const isOtherThanVerified = failed === 0 && found.record?.digests === "differs";
+    const records = [found.record, found.record?.repeats].filter((record) => record?.archive === archive.id);
+    const isOtherThanVerified = failed === 0 && records.some(({ digests }) => digests === "differs");
     if (isOtherThanVerified) return { item: now, archive: { ...archive, verification: "changed" }, version };
     return { item: now, archive, capture, isPictured, version, ...found };
 }

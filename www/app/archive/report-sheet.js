@@ -11,7 +11,7 @@ import { tabURL } from "../core/routes.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment, span, timeOf } from "../core/times.js";
 import { readDigest } from "./digest.js";
-import { needsBash, reportCommands } from "./report-commands.js";
+import { reportCommands } from "./report-commands.js";
 import { isAsVerified, recordFault } from "./report-data.js";
 import { affectedParts, shortResult, signatureFaults } from "./report-short.js";
 import { comparisonFacts } from "./verdict.js";
@@ -22,11 +22,13 @@ import { comparisonFacts } from "./verdict.js";
  * @returns {HTMLElement[]}
  */
 export function reportSections(data, { ts }) {
-    const { item, archive, capture, record, version } = data;
+    const { item, archive, capture, version } = data;
+    const fault = recordFault(data.record);
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
     const short = section("short", make("p", { class: "report-verdict" }, trustMark(archive, { page: capture })),
-        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture, recordFault(record)))),
+        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture))),
+        fault && make("p", { class: "short" }, make("strong", { text: message(`report.short.record-${fault}`) })),
         capture && item.kind === "collection" && make("p", {}, ...messageParts("report.member", { collection: foreign(item.title) || item.id })));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
     made.append(` ${message("report.check-file")}`);
@@ -231,10 +233,12 @@ function meaningParts({ archive, capture }) {
 }
 
 function repeatParts(data) {
+    const commands = reportCommands(data);
+    const bash = commands.some(({ lines }) => lines.some((line) => /(^|\s)\$'/.test(line))) ? "yes" : "no";
     return [
-        make("p", { text: message("report.repeat-how", { bash: needsBash(data) ? "yes" : "no" }) }),
+        make("p", { text: message("report.repeat-how", { bash }) }),
         make("p", { class: "quiet", text: message("report.script") }),
-        ...reportCommands(data).flatMap(({ title, lines, expected, isOfLastLine }) => [
+        ...commands.flatMap(({ title, lines, expected, isOfLastLine }) => [
             make("h3", { text: title }), make("pre", { tabindex: "0", dir: "ltr", "data-expected": expected }, make("code", { text: lines.join("\n") })),
             expected && make("p", { class: "quiet" }, `${message(isOfLastLine ? "report.expected-last" : "report.expected")} `, code(expected))]),
     ];

@@ -11,11 +11,9 @@ const urlsMax = 20;
 /**
  * @param {import("../core/api.js").Archive} archive
  * @param {import("../core/api.js").Capture} [capture]
- * @param {"differs"|"unreadable"} [fault] of its record, when the report was made
  * @returns {(Node|string)[]} what the verification proves of the file or the capture, and what it doesn't
  */
-export function shortResult(archive, capture, fault) {
-    if (fault) return [message(`report.short.record-${fault}`)];
+export function shortResult(archive, capture) {
     if (capture?.uncovered) return [message("report.short.uncovered-capture")];
     const { code, signer } = capture ? captureTrust(archive, capture) : trustOf(archive);
     const signature = archive.verificationReport?.signature;

@@ -175,7 +175,7 @@ export async function capturesInLibrary(url, limit, signal) {
 /**
  * @param {string} id of an archive
  * @param {{url: string, timestamp: string}} capture exactly as in the index
- * @param {("hashes"|"digests"|"title")[]} wanted what else is read: the SHA-256 of each record, whether it matches its digests, a document's title
+ * @param {("hashes"|"digests"|"title")[]} wanted extra fields: the SHA-256 of each record, whether it matches its digests, a document's title
  * @returns {Promise<WARCRecord[]>} without their bodies
  */
 export const records = async (id, { url, timestamp }, ...wanted) =>
