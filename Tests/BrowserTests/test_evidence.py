@@ -7,15 +7,18 @@ import os
 import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from packed import STAMP, Package, Record
 from support.expecting import expect
 from support.journey import SITE, TITLE
 from support.places import CHECKOUT, FIXTURES
+from support.signing import signed
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
@@ -88,8 +91,8 @@ def test_report_of_an_unchanged_answer_names_the_record_that_is_shown(host, page
 
 
 # What the report says of its record, by page. What `repeats` shows is in the record of `differs`, which was changed after its digest was made.
-READ = {"agrees": "It matches its digests.", "differs": "It doesn't match one of its digests.",
-    "without": "It has no digest to compare.", "repeats": "It doesn't match one of its digests."}
+READ = {"agrees": "It matches each digest in it that can be checked.", "differs": "It doesn't match one of its digests.",
+    "without": "It has no digest that can be checked.", "repeats": "It doesn't match one of its digests."}
 
 
 def write_compared(path):
@@ -120,6 +123,21 @@ def test_report_says_whether_the_record_matches_its_digests(host, page, tmp_path
         expect(read).to_have_count(2 if name == "repeats" else 1)
         doubt = sheet.get_by_text("Don't rely on this capture. Its content doesn't match a digest in its record.")
         expect(doubt).to_have_count(1 if sentence == READ["differs"] else 0)
+
+
+def test_report_does_not_call_an_added_record_changed(host, page, tmp_path):
+    """No verification read it, as the signature doesn't cover it. It never matched its digests."""
+    path, _ = signed(tmp_path, "anonymous")
+    record = Record("https://added.example/", b"<h1>Added</h1>", digest=lambda _: "sha256:" + "0" * 64)
+    with zipfile.ZipFile(path, "a") as package:
+        package.writestr("archive/added.warc", record.bytes())
+        package.writestr("indexes/added.cdx", Package.line(record, "added.warc", 0, len(record.bytes())))
+    identifier = add_verified(host, path)
+    assert host.run("edit", identifier, "--show-uncovered").returncode == 0
+    sheet = open_report(host, page, identifier, record.url, STAMP)
+    expect(sheet).to_contain_text("Don't rely on this capture. Its content doesn't match a digest in its record.")
+    expect(sheet).to_contain_text("The signature of this file doesn't cover this capture.")
+    expect(sheet).not_to_contain_text("Changed since")
 
 
 def test_report_states_nothing_of_a_record_that_changed_unseen(host, page):

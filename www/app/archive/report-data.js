@@ -36,7 +36,8 @@ export async function reportData(item, { page, ts = "" }) {
     const [isPictured, found] = await Promise.all([isPictureOf(archive, capture), recordOf(archive, capture)]);
     const { failed } = archive.verificationReport.result.records;
     const records = [found.record, found.record?.repeats].filter((record) => record?.archive === archive.id);
-    const isOtherThanVerified = failed === 0 && records.some(({ digests }) => digests === "differs");
+    // A verification doesn't read the records that the signature doesn't cover.
+    const isOtherThanVerified = !capture.uncovered && failed === 0 && records.some(({ digests }) => digests === "differs");
     if (isOtherThanVerified) return { item: now, archive: { ...archive, verification: "changed" }, version };
     return { item: now, archive, capture, isPictured, version, ...found };
 }

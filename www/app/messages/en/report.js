@@ -93,7 +93,7 @@ addMessages({
     "report.picture": "Picture from the archive file",
     "report.place": "at byte offset {offset}{known, select, yes {, {length} bytes long} other {}}",
     "report.print": "Print or save as PDF",
-    "report.read-again": "The record was read when this report was made. {result, select, agrees {It matches its digests.} differs {It doesn't match one of its digests.} unreadable {It couldn't be read to its end.} other {It has no digest to compare.}}",
+    "report.read-again": "The record was read when this report was made. {result, select, agrees {It matches each digest in it that can be checked.} differs {It doesn't match one of its digests.} unreadable {It couldn't be read to its end.} other {It has no digest that can be checked.}}",
     "report.record": "The record",
     "report.repeat": "Check it yourself",
     "report.repeat-how": "Anyone who has the file can repeat these checks without replayhost. The commands need Linux, Python 3.9 and OpenSSL 1.1.1, or newer versions.{bash, select, yes { They also need Bash or zsh, because a name or URL has unusual characters.} other {}}",
