@@ -53,17 +53,27 @@ extension RecordContent {
     ///
     /// - Throws: `io`, `cancelled`.
     package func compareWithDigests(_ check: CancellationCheck) throws -> RecordComparison {
-        let block = record.blockDigest.flatMap { WARCDigest($0) }
-        let isWhole = !record.isRevisit && !record.isFirstSegment
-        let payload = isWhole ? record.payloadDigest.flatMap { WARCDigest($0) } : nil
         do {
-            let found = try record.openBlock().hash(block?.algorithm ?? .sha256, check.now)
-            if let block, found != block { return .differs }
-            if let payload, try !hasPayload(payload, check) { return .differs }
+            let digests = RecordDigests()
+            digests.begin(record)
+            try record.openBlock().forEachChunk { bytes in
+                try check.now()
+                try digests.receive(bytes)
+                return true
+            }
+            try digests.end()
+            let results = try digests.takeResults()
+            for mismatch in results.mismatches {
+                guard !mismatch.isOfBlock, let payload = mismatch.payload else { return .differs }
+                let forms = PayloadFormFinder(reader: record.reader)
+                guard try forms.form(of: record.offset, matching: payload, check: check.now) != nil else {
+                    return .differs
+                }
+            }
+            return results.withDigest > 0 ? .agrees : .withoutDigest
         } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
             return .unreadable
         }
-        return block == nil && payload == nil ? .withoutDigest : .agrees
     }
 
     /// Hashes the payload, and returns whether it has a digest in one of the forms that writers hash: as recorded, or a
