@@ -294,6 +294,44 @@ def test_page_that_floods_and_takes_the_focus_before_the_app(host, browser, tmp_
     expect(viewer.address).to_have_value("typed here")
 
 
+MOVING = """<!doctype html><title>Moving</title><h1></h1><script>
+    addEventListener("popstate", () => { document.querySelector("h1").textContent = `Back at ${location.pathname}`; });
+    history.pushState({}, "", "/a"); history.pushState({}, "", "/b"); history.go(-2);
+</script>"""
+
+
+# What Chromium does at times if another frame arrives while a page adds entries: no frame sees them until one more arrives.
+COUNT_LATE = """if (window === top) {
+    const { get } = Object.getOwnPropertyDescriptor(History.prototype, "length");
+    const before = history.length;
+    let isLate = true;
+    Object.defineProperty(history, "length", { get: () => isLate ? before : get.call(history) });
+    document.addEventListener("load", ({ target }) => { if (/\\/mark$/.test(target.src)) isLate = false; }, true);
+}"""
+
+
+@pytest.mark.parametrize("case", ["app is late", "entries are counted late"])
+def test_page_that_moves_in_the_history_early(host, browser, tmp_path, case):
+    """It moves back as it did live."""
+    url = "https://moving.example/start"
+    host.add(write_archive(tmp_path / "moving.wacz", "Moving", {url: MOVING}))
+    page = browser.page
+    visit(host, page, url=url, archive="moving", timestamp="")
+    moved = page.frame_locator(f'iframe[name="{PAGE_FRAME}"]').locator("h1")
+    expect(moved).to_have_text("Back at /start")
+    page.goto("about:blank")
+    if case == "app is late":
+        app = HeldApp(page)
+        visit(host, page, url=url, archive="moving", timestamp="")
+        app.wait()
+        wait_for_frame(page, PAGE_FRAME, "/b$")
+        app.release()
+    else:
+        page.add_init_script(COUNT_LATE)
+        visit(host, page, url=url, archive="moving", timestamp="")
+    expect(moved).to_have_text("Back at /start")
+
+
 def test_page_loads_again_if_the_engine_was_changed(shared_host_with_sample, browser):
     """Archived scripts can change the engine's settings. The next page isn't the one that these settings lead to."""
     host, page = shared_host_with_sample, browser.page

@@ -67,6 +67,7 @@ function createOpening({ kind, name }, { replayOrigin, replayCollection }) {
         isOver: false,
         hasAgentLoaded: false,
         hasPageLoaded: false,
+        historyLength: history.length,
         element: makeEmpty("div", { class: "viewer" }, stage),
         stage,
         place,

@@ -15,6 +15,7 @@
  * @property {string} agentURL
  * @property {HTMLIFrameElement|null} page
  * @property {string} pageURL
+ * @property {number} historyLength before the page could add entries
  * @property {(receive: (event: MessageEvent) => void, onLoad: () => void) => void} followAgent passes on what the agent sent so far, and
  *   whether a document has loaded
  * @property {(isWanted: boolean) => boolean} releasePage passes on the page's messages so far, if they're wanted; returns whether a document

@@ -2,12 +2,12 @@
 import { captureNote, sameDocument, similarHint, withoutFragment } from "../core/captures.js";
 import { plain } from "../core/dom.js";
 import { message } from "../core/i18n.js";
+import { loadFrame } from "../replay/frames.js";
 import { closestHint, skippedHint } from "./asked-time.js";
 import { pageOf } from "./page-reports.js";
 
 const restoredSecondsMin = 8;
-const entriesMilliseconds = 50;
-const entriesTriesMax = 60;
+const loadsMax = 20;
 const movesMax = 50;
 const noMoves = Object.freeze({ counts: [], length: 0 });
 
@@ -27,7 +27,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     let movesLater = 0;
     // The moves that wait for entries of the browser's history.
     let asked = noMoves;
-    let askedTimer = 0;
+    let isCounting = false;
     let wasRestored = false;
     // Whether the next report of a page makes its hint: the frame was navigated, as far as is known, or a doubt is shown.
     let needsHint = true;
@@ -62,16 +62,19 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     function dropMoves() {
         movesLater = 0;
         asked = noMoves;
-        clearTimeout(askedTimer);
     }
 
-    /** Moves in the browser's history as the page asked, when the entries that it saw are known here. */
-    function moveAsAsked(tries) {
-        clearTimeout(askedTimer);
-        if (history.length < asked.length && tries > 0) {
-            askedTimer = setTimeout(moveAsAsked, entriesMilliseconds, tries - 1);
-            return;
-        }
+    /**
+     * Moves in the browser's history as the page asked, when the entries that it saw are known here.
+     *
+     * If another frame arrives while a page adds entries, Chromium can leave all frames with the number of before, until one more
+     * frame arrives.
+     */
+    async function moveAsAsked() {
+        if (isCounting) return;
+        isCounting = true;
+        for (let loads = 0; history.length < asked.length && loads < loadsMax; loads += 1) await loadFrame(archive);
+        isCounting = false;
         const { counts } = asked;
         asked = noMoves;
         counts.forEach(move);
@@ -116,7 +119,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         /** The page moves in the browser's history, in which it saw `length` entries. Its process knows of those that it adds before the viewer's. */
         move(count, length) {
             asked = { counts: [...asked.counts, count].slice(0, movesMax), length };
-            moveAsAsked(entriesTriesMax);
+            moveAsAsked();
         },
 
         arrive(found, report) {

@@ -7,12 +7,11 @@
 
 const positionsMax = 200;
 
-export function createSteps() {
+/** @param {number} [length] the number of the browser's entries before the page could add any; later, when the last step was made */
+export function createSteps(length = history.length) {
     const positions = new Map();
     let count = Date.now();
-    // The browser's entries when the last step was made. The page may have added others since.
-    let { length } = history;
-    // How far the page has moved since, and how many of the viewer's entries are before the latest one.
+    // How far the page has moved since the last step, and how many of the viewer's entries are before the latest one.
     let moved = 0;
     let latest = 0;
 

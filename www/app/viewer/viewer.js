@@ -47,7 +47,7 @@ export function createViewer(archive, chosenMode, listener) {
     const viewer = { ...listener, archive, showHint: hintBar.show, title: plain(archive.title) || archive.id };
     viewer.attempts = createAttempts();
     viewer.lookups = createLookups(archive);
-    viewer.steps = createSteps();
+    viewer.steps = createSteps(opening?.historyLength);
     viewer.toolbar = createToolbar(archive, {
         onOpen: (typed) => viewer.openings.openTyped(typed),
         onLeave: () => viewer.display.state.panel || viewer.frame.focus(),
