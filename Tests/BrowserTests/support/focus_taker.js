@@ -39,8 +39,13 @@ window.taker = (() => {
         },
         agent: () => {
             const agent = window.parent.frames.___replayhost_agent;
-            if (!agent.isListening) listen(agent);
-            agent.isListening = true;
+            try {
+                if (!agent.isListening) listen(agent);
+                agent.isListening = true;
+            } catch {
+                // While the agent's frame loads, it's of another origin. The next try comes soon.
+                return;
+            }
             focusWindow.call(agent);
             agent.focus();
         },
