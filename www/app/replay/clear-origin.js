@@ -1,5 +1,5 @@
 /** Clears data that something else left at an archive's origin. */
-import { makeEmpty } from "../core/element.js";
+import { loadHidden, makeEmpty } from "../core/element.js";
 import { isAtCanonicalHost } from "../core/origins.js";
 
 const key = "replayhost-origins";
@@ -28,19 +28,12 @@ function remember(origin, ...opened) {
     }
 }
 
-const request = (tag, properties) => new Promise((done) => {
-    const end = () => done(element.remove());
-    const element = makeEmpty(tag, { ...properties, hidden: "" });
-    for (const event of ["load", "error"]) element.addEventListener(event, end);
-    document.body.append(element);
-});
-
 const isChromium = navigator.userAgentData?.brands.some(({ brand }) => brand === "Chromium") === true;
 
 /** Makes the browser clear an origin's data, except cookies. */
 async function requestClearing(origin) {
     const src = `${origin}/clear`;
-    await Promise.all([request("img", { alt: "", src }), !isChromium && request("iframe", { title: "", sandbox: "", src })]);
+    await Promise.all([loadHidden("img", { alt: "", src }), !isChromium && loadHidden("iframe", { title: "", sandbox: "", src })]);
 }
 
 /**

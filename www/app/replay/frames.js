@@ -18,17 +18,6 @@ export const pageFrame = (src) => makeEmpty("iframe", { name: "___wb_replay_top_
 export const stillFrame = (name, src) => makeEmpty("iframe", { name, sandbox: "allow-same-origin", src });
 
 /**
- * Loads a hidden frame at an archive's origin, and removes it. None of its scripts run.
- *
- * @returns {Promise<void>}
- */
-export const loadFrame = ({ replayOrigin }) => new Promise((done) => {
-    const frame = makeEmpty("iframe", { title: "", hidden: "", sandbox: "allow-same-origin", src: `${new URL(replayOrigin).origin}/mark` });
-    frame.addEventListener("load", () => done(frame.remove()));
-    document.body.append(frame);
-});
-
-/**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {""|"lookups"|"ranges"} mode the replay mode; empty for the default
  * @returns {string} the URL of the agent

@@ -1,13 +1,14 @@
 /** Shows the pages that arrive in the frame, with what is expected of the next one: URL, hint and scroll position. */
 import { captureNote, sameDocument, similarHint, withoutFragment } from "../core/captures.js";
 import { plain } from "../core/dom.js";
+import { loadHidden } from "../core/element.js";
 import { message } from "../core/i18n.js";
-import { loadFrame } from "../replay/frames.js";
 import { closestHint, skippedHint } from "./asked-time.js";
 import { pageOf } from "./page-reports.js";
 
 const restoredSecondsMin = 8;
-const loadsMax = 20;
+const entriesMilliseconds = 50;
+const entriesTriesMax = 60;
 const movesMax = 50;
 const noMoves = Object.freeze({ counts: [], length: 0 });
 
@@ -67,13 +68,17 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
     /**
      * Moves in the browser's history as the page asked, when the entries that it saw are known here.
      *
-     * If another frame arrives while a page adds entries, Chromium can leave all frames with the number of before, until one more
-     * frame arrives.
+     * They can come later from the page's process. If another frame arrives while a page adds entries, Chromium can leave all frames
+     * with the former number, until one more frame arrives: one whose scripts don't run.
      */
     async function moveAsAsked() {
         if (isCounting) return;
         isCounting = true;
-        for (let loads = 0; history.length < asked.length && loads < loadsMax; loads += 1) await loadFrame(archive);
+        const src = `${new URL(archive.replayOrigin).origin}/mark`;
+        for (let tries = 0; history.length < asked.length && tries < entriesTriesMax; tries += 1) {
+            await Promise.all([loadHidden("iframe", { title: "", sandbox: "allow-same-origin", src }),
+                new Promise((done) => setTimeout(done, entriesMilliseconds))]);
+        }
         isCounting = false;
         const { counts } = asked;
         asked = noMoves;
