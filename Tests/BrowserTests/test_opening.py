@@ -21,6 +21,8 @@ SPECIES = f"{SITE}/species/"
 PAGE_FRAME, AGENT_FRAME = "___wb_replay_top_frame", "___replayhost_agent"
 # What the page does not need. It is asked afterwards.
 LATER = re.compile(r"/api/(?:events|health|jobs)|/favicon\.ico|/app/icon\.svg")
+# The app waits 2 s for the page, and a page can be slower on a busy computer: the app never stops waiting here.
+WITHOUT_LIMIT = "const wait = window.setTimeout; window.setTimeout = (call, time, ...rest) => time === 2000 ? 0 : wait(call, time, ...rest);"
 ATTRIBUTES = """(name) => {
     const frame = document.querySelector(`iframe[name="${name}"]`);
     return Object.fromEntries([...frame.attributes].filter(({ name }) => name !== "src").map(({ name, value }) => [name, value]));
@@ -147,6 +149,7 @@ def test_page_is_loaded_without_the_app_in_firefox(shared_host_with_sample, tmp_
 def test_what_the_page_does_not_need_is_asked_later(shared_host_with_sample, browser):
     """Each of the others once. In Chromium, an origin is cleared by one request."""
     host, page = shared_host_with_sample, browser.page
+    page.add_init_script(f"if (window === top) {{ {WITHOUT_LIMIT} }}")
     visit(host, page)
     expect_species(Viewer(page))
     wait_until(lambda: page.wait_for_timeout(20) or any("/api/health" in url for url in browser.requests), "the shell has started")
@@ -155,6 +158,19 @@ def test_what_the_page_does_not_need_is_asked_later(shared_host_with_sample, bro
     assert [url for url in urls[:shown] if LATER.search(url)] == []
     for part in ["/clear", "/api/archives/sample/captures?", "/api/archives/sample", f"mp_/{SPECIES}"]:
         assert len([url for url in urls if url.endswith(part) or part.endswith("?") and part in url]) == 1, part
+
+
+def test_what_the_page_does_not_need_is_asked_though_the_page_is_late(shared_host_with_sample, browser):
+    """A page that never comes doesn't keep the app from telling that the server has ended."""
+    page = browser.page
+    held = []
+    page.route("**/api/archives/sample/captures?*", lambda route: held.append(route))
+    visit(shared_host_with_sample, page)
+    for part in ["/api/events", "/api/health"]:
+        wait_until(lambda part=part: page.wait_for_timeout(20) or any(part in url for url in browser.requests), f"{part} was asked")
+    assert held and not [url for url in browser.requests if re.search(r"mp_/https", url)]
+    held[0].continue_()
+    expect_species(Viewer(page))
 
 
 def test_agent_starts_without_the_app(shared_host_with_sample, browser):
