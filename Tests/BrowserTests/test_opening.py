@@ -348,6 +348,30 @@ def test_page_that_moves_in_the_history_early(host, browser, tmp_path, case):
     expect(moved).to_have_text("Back at /start")
 
 
+def test_page_that_states_too_many_entries_moves_nothing(host, browser, tmp_path):
+    """The app looks for the entries a limited number of times, and the tab doesn't leave it."""
+    url = "https://stating.example/"
+    host.add(write_archive(tmp_path / "stating.wacz", "Stating", {
+        url: '<!doctype html><title>Stating</title><h1>Stating</h1><a href="/next">Next</a>',
+        f"{url}next": "<!doctype html><title>Next</title><h1>Next</h1>",
+    }))
+    page = browser.page
+    page.goto(host.home)
+    viewer = visit(host, page, url=url, archive="stating", timestamp="")
+    expect(viewer.address).to_have_value(url)
+    viewer.read("h1").evaluate("""() => {
+        for (let one = 1; one <= 60; one += 1) parent.postMessage({ replayhost: "page", kind: "history", text: `-${one} 9999` }, "*");
+    }""")
+    marks = lambda: [one for one in browser.requests if one.endswith("/mark")]
+    wait_until(lambda: page.wait_for_timeout(20) or len(marks()) >= 60, "the app has looked for the entries")
+    expect(viewer.read("h1")).to_have_text("Stating")
+    expect(viewer.address).to_have_value(url)
+    viewer.read("a").click()
+    expect(viewer.read("h1")).to_have_text("Next")
+    expect(viewer.address).to_have_value(f"{url}next")
+    assert len(marks()) == 60
+
+
 def test_page_loads_again_if_the_engine_was_changed(shared_host_with_sample, browser):
     """Archived scripts can change the engine's settings. The next page isn't the one that these settings lead to."""
     host, page = shared_host_with_sample, browser.page
