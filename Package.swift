@@ -101,7 +101,8 @@ let captureTargets: [Target] =
         .executableTarget(
             name: "replayhost-capture",
             dependencies: [
-                "CaptureServer", "CaptureWorker", "EgressGuard", captureAPI, "CommandSupport", "ReplayHostKit",
+                "CaptureServer", "CaptureWorker", "EgressGuard", captureAPI, "CommandSupport", "TerminalText",
+                "ReplayHostKit",
                 "ReplayServer",
                 "ArchiveStore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -115,7 +116,8 @@ let captureTargets: [Target] =
         .executableTarget(
             name: "replayhost-share",
             dependencies: [
-                captureAPI, shareKit, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                captureAPI, shareKit, "TerminalText",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
@@ -248,11 +250,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What all command lines share. It needs no library.
+        .target(name: "TerminalText", swiftSettings: settings),
         // What the command lines of both programs share.
         .target(
             name: "CommandSupport",
             dependencies: [
-                "ReplayHostKit", "ArchiveStore", "WebArchive",
+                "TerminalText", "ReplayHostKit", "ArchiveStore", "WebArchive",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -322,7 +326,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["replayhost", "CommandSupport", "ReplayHostKit", "ArchiveStore", "TestSupport"],
+            dependencies: [
+                "replayhost", "CommandSupport", "TerminalText", "ReplayHostKit", "ArchiveStore", "TestSupport",
+            ],
             exclude: ["Golden"],
             swiftSettings: settings
         ),

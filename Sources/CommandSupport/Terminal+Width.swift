@@ -1,3 +1,5 @@
+import TerminalText
+
 extension Terminal {
     /// Returns the number of columns that a text takes on a terminal.
     ///
@@ -8,16 +10,11 @@ extension Terminal {
         return text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 
-    /// Whether a scalar is the second or third letter of a Hangul syllable.
-    static func isHangulVowelOrFinal(_ scalar: Unicode.Scalar) -> Bool {
-        [0x1160...0x11FF, 0xD7B0...0xD7FF].contains { $0.contains(scalar.value) }
-    }
-
     private static func width(_ scalar: Unicode.Scalar) -> Int {
         // A flag is two letters. U+FE0F makes an emoji of the letter before it.
         if (0x1F1E6...0x1F1FF).contains(scalar.value) || scalar.value == 0xFE0F { return 1 }
         if scalar.properties.isEmojiPresentation { return 2 }
-        if isHangulVowelOrFinal(scalar) { return 0 }
+        if TerminalText.isHangulVowelOrFinal(scalar) { return 0 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return scalar.value == 0xAD ? 1 : 0
         default: break

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import Synchronization
+import TerminalText
 import WebArchive
 
 /// Writes to standard output and standard error.
@@ -48,12 +49,12 @@ package enum Terminal {
     }
 
     /// Writes one line to standard output, as `line` returns it. A closed pipe ends the program quietly, as it does `cat`.
-    package static func write(_ text: String) { put(line(text) + "\n", to: STDOUT_FILENO) }
+    package static func write(_ text: String) { put(TerminalText.line(text) + "\n", to: STDOUT_FILENO) }
 
     /// Writes several parts with gaps between them as one line to standard output.
     ///
     /// - Parameter row: The parts. Those from elsewhere were made by `safe`.
-    package static func writeRow(_ row: String) { put(oneLine(row) + "\n", to: STDOUT_FILENO) }
+    package static func writeRow(_ row: String) { put(TerminalText.oneLine(row) + "\n", to: STDOUT_FILENO) }
 
     /// Writes a text of this program with its colours to standard output.
     package static func writeColoured(_ text: String) { put(text + "\n", to: STDOUT_FILENO) }
@@ -64,7 +65,7 @@ package enum Terminal {
         let text = String(decoding: lines, as: UTF8.self)
         put(
             text.split(separator: "\n", omittingEmptySubsequences: true).map {
-                (areRows ? oneLine(String($0)) : line(String($0))) + "\n"
+                (areRows ? TerminalText.oneLine(String($0)) : TerminalText.line(String($0))) + "\n"
             }.joined(), to: STDOUT_FILENO)
     }
 
@@ -95,7 +96,7 @@ package enum Terminal {
     /// Writes one line to standard error.
     package static func writeError(_ text: String, label: Label? = nil) {
         let start = label.map { styled("\($0.rawValue):", $0.style) + " " } ?? ""
-        put(start + line(text) + "\n", to: STDERR_FILENO)
+        put(start + TerminalText.line(text) + "\n", to: STDERR_FILENO)
     }
 
     /// Quotes a text for a shell. A text that `safe` would change is escaped for Bash and zsh.
@@ -125,7 +126,7 @@ package enum Terminal {
 
     /// Asks a question on standard error, and reads the answer from standard input; `nil` without input.
     package static func answer(to question: String) -> String? {
-        put(line(question) + " ", to: STDERR_FILENO)
+        put(TerminalText.line(question) + " ", to: STDERR_FILENO)
         guard let answer = readLine() else {
             put("\n", to: STDERR_FILENO)
             return nil
@@ -135,7 +136,7 @@ package enum Terminal {
 
     /// Replaces the current line on standard error.
     package static func showProgress(_ line: String) {
-        put("\r\u{1B}[K" + oneLine(line), to: STDERR_FILENO)
+        put("\r\u{1B}[K" + TerminalText.oneLine(line), to: STDERR_FILENO)
     }
 
     private static func put(_ text: String, to descriptor: Int32) { put(Array(text.utf8), to: descriptor) }
@@ -154,7 +155,7 @@ package enum Terminal {
 
     /// Writes a value as JSON in one line to standard output, or to standard error.
     package static func writeJSON(_ value: some Encodable, toError: Bool = false) {
-        put(oneLine(json(value)) + "\n", to: toError ? STDERR_FILENO : STDOUT_FILENO)
+        put(TerminalText.oneLine(json(value)) + "\n", to: toError ? STDERR_FILENO : STDOUT_FILENO)
     }
 
     /// Writes values to standard output as JSON, one in a line.
@@ -174,7 +175,8 @@ package enum Terminal {
             isatty(STDOUT_FILENO) != 1 || isColorOff.load(ordering: .relaxed)
             || !(ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
         let line = parts.map { part in
-            part.isBold && !isPlain ? "\u{1B}[1m\(oneLine(part.text))\u{1B}[0m" : oneLine(part.text)
+            part.isBold && !isPlain
+                ? "\u{1B}[1m\(TerminalText.oneLine(part.text))\u{1B}[0m" : TerminalText.oneLine(part.text)
         }
         put(line.joined() + "\n", to: STDOUT_FILENO)
     }
@@ -185,38 +187,8 @@ package enum Terminal {
         return isOff ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 
-    /// Returns text on one line, with spaces for characters that control a terminal or reorder text.
-    package static func oneLine(_ text: String) -> String {
-        guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
-    }
-
-    /// Returns a line with its indentation, and the rest as `safe` returns it.
-    static func line(_ text: String) -> String {
-        let indentation = text.prefix { $0 == " " }
-        return indentation + safe(String(text[indentation.endIndex...]))
-    }
-
-    /// Returns a text from a file or a website as a part of a line: with one space in a row and four marks on a letter, it can't
-    /// fill the line up to a place where a terminal begins another, or draw over other lines.
-    package static func safe(_ text: String) -> String {
-        guard text.contains("  ") || !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
-        var part = String.UnicodeScalarView()
-        var marks = 0
-        for scalar in text.unicodeScalars {
-            if isMark(scalar) {
-                marks += 1
-            } else if scalar.properties.generalCategory == .spaceSeparator || isControl(scalar) || isBlank(scalar) {
-                if part.last != " " { part.append(" ") }
-                marks = 0
-                continue
-            } else {
-                marks = 0
-            }
-            if marks <= 4 { part.append(scalar) }
-        }
-        return String(part)
-    }
+    /// Returns a text from elsewhere as a part of a line, as `TerminalText.safe` does.
+    package static func safe(_ text: String) -> String { TerminalText.safe(text) }
 
     /// Returns a text as `safe` does, in quotation marks that it can't end.
     package static func quotation(_ text: String, open: String = "\"", close: String = "\"") -> String {
@@ -249,26 +221,6 @@ package enum Terminal {
             isEmpty = false
         }
         return lines
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: true
-        default: false
-        }
-    }
-
-    /// Whether a scalar is drawn on the letter before it: a mark, or a Hangul vowel or final. The filler U+1160 isn't.
-    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .spacingMark: true
-        default: scalar.value != 0x1160 && isHangulVowelOrFinal(scalar)
-        }
-    }
-
-    /// Whether a letter or symbol is drawn as blank. The numbers are those of Braille, hieroglyphs and music.
-    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isDefaultIgnorableCodePoint || [0x2800, 0x13441, 0x13442, 0x1D159].contains(scalar.value)
     }
 
     /// Formats a size, such as "1.5 MB", in powers of 1000.

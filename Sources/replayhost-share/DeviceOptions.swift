@@ -38,6 +38,13 @@ struct DeviceOptions: ParsableArguments {
         if json { Output.writeJSON(value) } else { Output.write(text) }
     }
 
+    /// Writes a result to standard output, as a row if it isn't JSON.
+    ///
+    /// - Parameter row: Parts with gaps between them. Those from elsewhere were made by `TerminalText.safe`.
+    func tell(_ value: some Encodable, row: String) {
+        if json { Output.writeJSON(value) } else { Output.writeRow(row) }
+    }
+
     /// Reports an error.
     ///
     /// - Returns: Its exit code.

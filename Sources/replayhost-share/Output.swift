@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ShareKit
+import TerminalText
 
 /// Reads from standard input and from files.
 enum Input {
@@ -24,9 +25,15 @@ enum Input {
 }
 
 /// Writes to standard output and standard error.
+///
+/// Much text comes from other computers, so lines are written as `TerminalText.line` makes them. For a line with gaps, use `writeRow`, and
+/// pass its foreign parts through `TerminalText.safe` first.
 enum Output {
     /// Writes one line to standard output.
-    static func write(_ line: String) { put(safe(line) + "\n", FileHandle.standardOutput) }
+    static func write(_ line: String) { put(TerminalText.line(line) + "\n", FileHandle.standardOutput) }
+
+    /// Writes several parts with gaps between them as one line to standard output.
+    static func writeRow(_ row: String) { put(TerminalText.oneLine(row) + "\n", FileHandle.standardOutput) }
 
     /// Writes a text of this program to standard output.
     static func writeText(_ text: String) { put(text + "\n", FileHandle.standardOutput) }
@@ -37,17 +44,17 @@ enum Output {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // The values are plain structures of strings, numbers and dates, which always encode.
         guard let data = try? encoder.encode(value) else { return }
-        write(String(decoding: data, as: UTF8.self))
+        writeRow(String(decoding: data, as: UTF8.self))
     }
 
     /// Writes bytes to standard output unchanged.
     static func write(_ data: Data) { FileHandle.standardOutput.write(data) }
 
     /// Writes one line to standard error.
-    static func note(_ line: String) { put(safe(line) + "\n", FileHandle.standardError) }
+    static func note(_ line: String) { put(TerminalText.line(line) + "\n", FileHandle.standardError) }
 
     /// Replaces the current line on standard error.
-    static func showProgress(_ line: String) { put("\r\u{1B}[K" + safe(line), FileHandle.standardError) }
+    static func showProgress(_ line: String) { put("\r\u{1B}[K" + TerminalText.safe(line), FileHandle.standardError) }
 
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -72,24 +79,12 @@ enum Output {
         }
         if asJSON {
             let failure = Failure(error: .init(code: code, what: what, hint: hint))
-            note((try? JSONEncoder().encode(failure)).map { String(decoding: $0, as: UTF8.self) } ?? "{}")
+            let json = (try? JSONEncoder().encode(failure)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+            put(TerminalText.oneLine(json) + "\n", FileHandle.standardError)
         } else {
             note("error: \(what)")
             if let hint { note("hint: \(hint)") }
         }
-    }
-
-    /// Returns text on one line, with spaces for characters that control a terminal or reorder text: much of it comes from
-    /// other computers.
-    private static func safe(_ text: String) -> String {
-        var line = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: line.append(" ")
-            default: line.append(scalar)
-            }
-        }
-        return String(line)
     }
 
     private static func put(_ text: String, _ file: FileHandle) {

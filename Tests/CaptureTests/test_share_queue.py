@@ -152,6 +152,19 @@ def test_other_programs_confirm_nothing(device, answer, is_endless, text):
     assert device.statuses == ["pending"]
 
 
+def test_titles_of_a_server_make_no_gaps(capture, device):
+    """It can't fill a row of the terminal, nor continue in the next one."""
+    device.expect(0, "https://gaps.example/")
+    title = "Tide" + " " * 60 + "error\u2003\u2800\u3164\nconfirmed\u001b[8m" + "a" + "\u0301" * 40
+    answer = json.dumps([{**capture.history()[0], "title": title}]).encode()
+    with Foreign(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(answer), answer)) as server:
+        settings = json.loads((device.folder / "settings.json").read_text())
+        settings["profiles"][0]["lan"] = f"127.0.0.1:{server.port}"
+        (device.folder / "settings.json").write_text(json.dumps(settings))
+        (line,) = device.expect(0, "history", "--server").splitlines()
+    assert line.endswith("  Tide error confirmed [8ma" + "\u0301" * 4)
+
+
 def test_damaged_settings_are_reported(device):
     (device.folder / "settings.json").write_text("{")
     assert "settings.json is damaged" in device.expect(1, "https://damaged.example/4")

@@ -1,4 +1,5 @@
 import Foundation
+import TerminalText
 import TestSupport
 import Testing
 
@@ -91,8 +92,8 @@ struct HostileTextTests {
         ("가\u{1161}\u{1161}\u{11AB}\u{D7CB}\u{1162}b", "가\u{1161}\u{1161}\u{11AB}\u{D7CB}b"),
     ])
     func safeTextIsOneLine(_ text: String, _ expected: String) {
-        #expect(Terminal.safe(text) == expected)
-        #expect(Terminal.line("    \(text)") == "    \(expected)")
+        #expect(TerminalText.safe(text) == expected)
+        #expect(TerminalText.line("    \(text)") == "    \(expected)")
     }
 
     @Test func partsEndNeitherQuotationsNorSentences() {

@@ -8,6 +8,7 @@ import Foundation
 import Logging
 import ReplayHostKit
 import ReplayServer
+import TerminalText
 import UnixSignals
 
 /// `replayhost-capture serve`
@@ -250,7 +251,7 @@ private struct LogFile: TextOutputStream, Sendable {
     mutating func write(_ line: String) {
         if let size = try? file.size(), size > Self.bytesMax { _ = ftruncate(file.number, 0) }
         // A full disk is no reason to stop.
-        try? Array((Terminal.oneLine(String(line.dropLast(line.hasSuffix("\n") ? 1 : 0))) + "\n").utf8)
+        try? Array((TerminalText.oneLine(String(line.dropLast(line.hasSuffix("\n") ? 1 : 0))) + "\n").utf8)
             .withUnsafeBytes { try file.append($0) }
     }
 }

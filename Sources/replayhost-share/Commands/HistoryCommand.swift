@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureAPI
 import Foundation
 import ShareKit
+import TerminalText
 
 /// `replayhost-share history`
 struct HistoryCommand: AsyncParsableCommand {
@@ -76,7 +77,8 @@ struct HistoryCommand: AsyncParsableCommand {
             let message = entry.message.map { " (\($0))" } ?? ""
             common.tell(
                 entry,
-                "\(entry.id.uuidString.lowercased().prefix(8))  \(time)  \(entry.status.rawValue)\(message)  \(entry.url)"
+                row: "\(entry.id.uuidString.lowercased().prefix(8))  \(time)  "
+                    + "\(TerminalText.safe(entry.status.rawValue + message))  \(TerminalText.safe(entry.url))"
             )
         }
         let more = history.entries.count - page * ShareHistory.pageSize
@@ -99,7 +101,9 @@ struct HistoryCommand: AsyncParsableCommand {
         for download in try await client.history(limit: size, offset: (page - 1) * size, query: search) {
             common.tell(
                 download,
-                "\(download.downloadID)  \(download.stateText(in: .english))  \(download.title ?? download.url)")
+                row:
+                    "\(TerminalText.safe(download.downloadID))  \(TerminalText.safe(download.stateText(in: .english)))  "
+                    + TerminalText.safe(download.title ?? download.url))
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ShareKit
+import TerminalText
 
 /// `replayhost-share pending`
 struct PendingCommand: AsyncParsableCommand {
@@ -13,7 +14,9 @@ struct PendingCommand: AsyncParsableCommand {
         let device = try common.device()
         let unsent = try await device.queue.all().filter { $0.status != .confirmed }
         for share in unsent {
-            common.tell(share, "\(share.shortID)  \(Self.state(share))  \(share.url)")
+            common.tell(
+                share,
+                row: "\(share.shortID)  \(TerminalText.safe(Self.state(share)))  \(TerminalText.safe(share.url))")
         }
         if unsent.isEmpty { common.note("The server has all URLs that you shared.") }
     }

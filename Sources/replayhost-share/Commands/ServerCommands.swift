@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureAPI
 import Foundation
 import ShareKit
+import TerminalText
 
 /// `replayhost-share status`
 struct StatusCommand: AsyncParsableCommand {
@@ -96,7 +97,8 @@ struct TestCommand: AsyncParsableCommand {
         let waiting = try await device.queue.all().count { $0.status != .confirmed }
         checks.append(Check(name: "queue", isGood: true, what: "\(waiting) waiting in \(device.folder.path)"))
         for check in checks {
-            common.tell(check, "\(check.isGood ? "ok   " : "error") \(check.name): \(check.what)")
+            common.tell(
+                check, row: "\(check.isGood ? "ok   " : "error") \(check.name): \(TerminalText.safe(check.what))")
             if let hint = check.hint, !common.json { Output.write("      hint: \(hint)") }
         }
         if checks.contains(where: { !$0.isGood }) { throw ExitStatus.failed }
