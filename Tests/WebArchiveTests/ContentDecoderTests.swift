@@ -130,6 +130,19 @@ struct ContentDecoderTests {
         #expect(code { _ = try Self.decoded(frame, [.zstd]) } == .badEncoding)
     }
 
+    /// RFC 8878 §3.1.1.1.4: the header states the size of the content. The last block is empty, where libzstd compares it only if the
+    /// output has room for what is stated.
+    @Test(.enabled(if: Libraries.haveBrotliAndZstd), arguments: [1, 3, 64, 4096])
+    func frameOfAnotherSizeThanItStatesIsDamaged(_ step: Int) throws {
+        func frame(stated: UInt8) -> [UInt8] {
+            [0x28, 0xB5, 0x2F, 0xFD, 0x20, stated, 5 << 3, 0, 0] + Array("coral".utf8) + [1, 0, 0]
+        }
+        #expect(try Self.decoded(frame(stated: 5), [.zstd], step: step) == Array("coral".utf8))
+        for stated in [0, 4, 6, 200] as [UInt8] {
+            #expect(code { _ = try Self.decoded(frame(stated: stated), [.zstd], step: step) } == .badEncoding)
+        }
+    }
+
     /// A reader would block without an end.
     @Test func endlessDataWithoutContentIsRefused() {
         let members = [UInt8](Array(repeating: Deflater.gzip([]), count: 2000).joined())

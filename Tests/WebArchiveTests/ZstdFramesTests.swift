@@ -82,6 +82,14 @@ struct ZstdFramesTests {
         #expect(damage == [start.count, end, end + 2].map { UInt64($0) })
     }
 
+    /// A frame of one segment that states a size, with an empty last block. RFC 8878 §3.1.1.1.4
+    @Test(arguments: [1, 64 << 10])
+    func frameOfAnotherSizeThanItStatesIsDamage(_ step: Int) throws {
+        let frame = ZstdFrame.magic + [0x20, 6, 5 << 3, 0, 0] + Array("coral".utf8) + [1, 0, 0]
+        let (content, damage) = try Self.read(frame + Self.frame(Self.records[0]), step: step)
+        #expect(damage == [0] && content.suffix(Self.records[0].count) == Self.records[0][...])
+    }
+
     /// The dictionary may be compressed itself.
     @Test(arguments: [true, false]) func dictionaryIsUsed(_ isCompressed: Bool) throws {
         let dictionary = isCompressed ? Self.compressedDictionary : Self.dictionary

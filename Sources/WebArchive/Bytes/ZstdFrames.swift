@@ -1,6 +1,4 @@
 #if WITH_ZSTD
-import CZstd
-
 /// Decompresses the Zstandard frames of a WARC file as one stream. WARC-ZSTD 1.0, RFC 8878.
 ///
 /// A frame can hold a record, a part of one, or several. After `badGzip`, which also stands for damaged frames, or
@@ -10,7 +8,7 @@ package final class ZstdFrames: ByteStream {
     /// The number of bytes of the file that were read.
     package var offset: UInt64 { input.offset }
     private let source: any ByteSource
-    private let decoder: OpaquePointer
+    private let decoder: ZstdDecoder
     private let allowance: Allowance
     private var input: BufferedInput
     /// The offset of the frame that is being read.
@@ -22,15 +20,13 @@ package final class ZstdFrames: ByteStream {
     package init(_ source: any ByteSource, _ allowance: Allowance) throws(WebArchiveError) {
         let dictionary = try ZstdDictionary.read(from: source)
         (self.source, self.allowance) = (source, allowance)
-        decoder = try ZstdStep.makeDecoder(file: source.name)
+        decoder = try ZstdDecoder(file: source.name)
         input = BufferedInput(SourceStream(source))
         rereadBytesLeft = max(source.size, 16 << 20)
-        guard ZSTD_isError(ZSTD_DCtx_loadDictionary(decoder, dictionary, dictionary.count)) == 0 else {
+        guard decoder.load(dictionary: dictionary) else {
             throw ZstdDictionary.damaged("its tables are wrong", file: source.name)
         }
     }
-
-    deinit { ZSTD_freeDStream(decoder) }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         while true {
@@ -42,18 +38,16 @@ package final class ZstdFrames: ByteStream {
                     throw try skipFrame(.badGzip, "no Zstandard frame begins here")
                 }
             }
-            let bytes = input.unread
-            var from = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: 0)
-            var to = ZSTD_outBuffer(dst: buffer.baseAddress, size: buffer.count, pos: 0)
-            let status = ZSTD_decompressStream(decoder, &to, &from)
-            guard ZSTD_isError(status) == 0 else {
-                let reason = String(cString: ZSTD_getErrorName(status))
-                throw try skipFrame(.badGzip, "a Zstandard frame can't be decompressed (\(reason))")
+            let step: ZstdDecoder.Step
+            do throws(ZstdDecoder.Damage) {
+                step = try decoder.decompress(input.unread, into: buffer)
+            } catch {
+                throw try skipFrame(.badGzip, "a Zstandard frame can't be decompressed (\(error.reason))")
             }
-            input.consume(from.pos)
-            if status == 0 { frameStart = nil }
-            try allowance.charge(to.pos, file: name)
-            if to.pos > 0 { return to.pos }
+            input.consume(step.consumed)
+            if step.isEndOfFrame { frameStart = nil }
+            try allowance.charge(step.produced, file: name)
+            if step.produced > 0 { return step.produced }
             if isAtEnd, frameStart != nil { throw try skipFrame(.truncated, "a Zstandard frame ends early") }
         }
     }
@@ -64,7 +58,7 @@ package final class ZstdFrames: ByteStream {
     ) throws(WebArchiveError) -> WebArchiveError {
         let start = frameStart ?? input.offset
         frameStart = nil
-        ZSTD_DCtx_reset(decoder, ZSTD_reset_session_only)
+        decoder.reset()
         let length = input.offset - start
         let cost = length + (64 << 10)
         if length == 0 {

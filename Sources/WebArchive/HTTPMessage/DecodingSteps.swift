@@ -1,9 +1,6 @@
 #if WITH_BROTLI
 import CBrotli
 #endif
-#if WITH_ZSTD
-import CZstd
-#endif
 
 extension WebArchiveError {
     /// Returns the error for a body that doesn't match its `Content-Encoding`.
@@ -87,54 +84,29 @@ final class BrotliStep: DecodingStep {
 #endif
 
 #if WITH_ZSTD
-/// Decodes consecutive Zstandard frames. RFC 8878. RFC 9659 limits the window of the content coding to 8 MB.
+/// Decodes consecutive Zstandard frames. RFC 8878, RFC 9659.
 final class ZstdStep: DecodingStep {
-    private let decoder: OpaquePointer
+    private let decoder: ZstdDecoder
     private let file: String
     private(set) var isComplete = false
 
-    /// The base-2 logarithm of the maximum window size in bytes. WARC-ZSTD 1.0 requires the same.
-    private static let windowLogMax: Int32 = 23
-
     init(file: String) throws(WebArchiveError) {
-        decoder = try Self.makeDecoder(file: file)
+        decoder = try ZstdDecoder(file: file)
         self.file = file
     }
-
-    /// Returns a decoder with limited memory, to free with `ZSTD_freeDStream`.
-    static func makeDecoder(file: String) throws(WebArchiveError) -> OpaquePointer {
-        guard let decoder = ZSTD_createDStream() else {
-            throw WebArchiveError(code: .io, problem: "not enough memory to decode zstd data", file: file)
-        }
-        ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, windowLogMax)
-        return decoder
-    }
-
-    deinit { ZSTD_freeDStream(decoder) }
 
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(WebArchiveError) -> Inflater.Step {
-        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
-        var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
-        let status = ZSTD_decompressStream(decoder, &target, &source)
-        guard ZSTD_isError(status) == 0 else {
-            throw .badEncoding("zstd: \(String(cString: ZSTD_getErrorName(status)))", file: file)
+        let step: ZstdDecoder.Step
+        do throws(ZstdDecoder.Damage) {
+            step = try decoder.decompress(input, into: output)
+        } catch {
+            throw .badEncoding("zstd: \(error.reason)", file: file)
         }
-        // 0 means the end of a frame. Another one may follow.
-        if source.pos > 0 || target.pos > 0 { isComplete = status == 0 }
-        return Inflater.Step(consumed: source.pos, produced: target.pos, isFinished: false)
+        // Another frame may follow.
+        if step.consumed > 0 || step.produced > 0 { isComplete = step.isEndOfFrame }
+        return Inflater.Step(consumed: step.consumed, produced: step.produced, isFinished: false)
     }
 }
 #endif
-
-enum ZstdFrame {
-    /// The first bytes of a frame. RFC 8878 §3.1.1.
-    static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
-
-    /// Returns whether `bytes` begin with a frame or a skippable frame. RFC 8878 §3.1.
-    static func starts(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count == 4 else { return false }
-        return bytes == magic || bytes[0] & 0xF0 == 0x50 && bytes[1...] == [0x2A, 0x4D, 0x18]
-    }
-}
