@@ -94,6 +94,9 @@ TABLES = {
     ("core/captures", "isPDF"): [
         ({"mime": "application/pdf", "status": 200}, True), ({"mime": "application/pdf"}, True),
         ({"mime": "application/pdf", "status": 404}, False), ({"mime": "text/html", "status": 200}, False), (None, False),
+        # The record counts.
+        ({"mime": "application/pdf", "status": 200, "recorded": {"mime": "text/html"}}, False),
+        ({"mime": "text/html", "status": 404, "recorded": {"mime": "application/pdf", "status": 200}}, True),
     ],
     ("core/captures", "sameDocument"): [
         ("https://a.example/#b", "https://a.example/#c", True), ("https://a.example/", "https://a.example/?q", False),

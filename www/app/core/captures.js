@@ -1,10 +1,11 @@
 /** URLs as they're typed, indexed and shown. */
 import "../messages/en/around.js";
+import { answerOf } from "./answer.js";
 import { fragmentOf, withoutFragment } from "./fragments.js";
 import { message } from "./i18n.js";
 import { plainURL } from "./text.js";
 
-export { fragmentOf, withoutFragment };
+export { answerOf, fragmentOf, withoutFragment };
 
 /**
  * Completes a typed URL: `example.com` becomes `https://example.com/`.
@@ -67,10 +68,11 @@ export const similarHint = (list) => (list?.similarTo ? message("viewer.similar-
  * @param {import("./api.js").Capture} capture
  * @returns {string} what a page doesn't show of its capture: an error of the site, or a request other than `GET`
  */
-export const captureNote = ({ status, request, recorded }) => [
-    request && message("viewer.form-answer"),
-    (recorded?.status ?? status) >= 400 && message("viewer.site-answered", { status: String(recorded?.status ?? status) }),
-].filter(Boolean).join(" ");
+export function captureNote(capture) {
+    const { status } = answerOf(capture);
+    return [capture.request && message("viewer.form-answer"), status >= 400 && message("viewer.site-answered", { status: String(status) })]
+        .filter(Boolean).join(" ");
+}
 
 /**
  * @param {import("./api.js").Part} part
@@ -90,7 +92,8 @@ export const namesMethod = (url) => /[?&]__wb_method=/.test(url);
  * @returns {boolean} whether it's a successful capture of a PDF
  */
 export function isPDF(capture) {
-    return capture?.mime === "application/pdf" && (capture.status === undefined || capture.status === 200);
+    const { status, mime } = answerOf(capture);
+    return mime === "application/pdf" && (status === undefined || status === 200);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The two frames at an archive's origin. `opening.js` can open them before the viewer has loaded, which then adopts them. */
+import { answerOf } from "../core/answer.js";
 import { makeEmpty } from "../core/element.js";
 
 // Scripts and forms work as on the live web, but a page can't open windows or navigate the viewer.
@@ -37,8 +38,10 @@ export const replayURL = (archive, url, timestamp) =>
  * @param {import("../core/api.js").Capture|undefined} capture
  * @returns {boolean} whether a frame can load it before the agent listens, which hears of documents that never arrive
  */
-export const opensAtOnce = (capture) => capture !== undefined && !capture.request && /^text\/html\b/.test(capture.mime)
-    && ![204, 205].includes(capture.status);
+export function opensAtOnce(capture) {
+    const { status, mime } = answerOf(capture);
+    return capture !== undefined && !capture.request && /^text\/html\b/.test(mime) && ![204, 205].includes(status);
+}
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive

@@ -1,5 +1,5 @@
 /** Shows captures that aren't pages: PDF documents, and files that browsers save. */
-import { isPDF } from "../core/captures.js";
+import { answerOf, isPDF } from "../core/captures.js";
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
@@ -34,7 +34,7 @@ function askBeforeLeaving(event) {
 
 /** Returns why the capture isn't shown as a page. */
 function reason(capture) {
-    if ([204, 205].includes(capture.status)) return message("viewer.no-content");
+    if ([204, 205].includes(answerOf(capture).status)) return message("viewer.no-content");
     return message(isPDF(capture) ? "viewer.pdf-elsewhere" : "viewer.not-page-text");
 }
 

@@ -7,7 +7,7 @@ import { namesOf } from "../components/archive-names.js";
 import { popover } from "../components/popover.js";
 import { captureTrust } from "../components/trust-mark.js";
 import * as api from "../core/api.js";
-import { isFromElsewhere } from "../core/captures.js";
+import { answerOf, isFromElsewhere } from "../core/captures.js";
 import { foreign, make, plain } from "../core/dom.js";
 import { number, size } from "../core/format.js";
 import { dateLocale, language, message, messageParts } from "../core/i18n.js";
@@ -60,15 +60,15 @@ async function captureFacts(archive, capture, asked) {
         holder ? api.records(holder.id, { ...capture, url: capture.request ?? capture.url }, "title") : [],
         namesOf(archive.members ?? [])]);
     const field = (name) => record?.record?.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value).join(", ");
-    const { recorded } = capture;
+    const { status, mime = "" } = answerOf(capture);
     const original = api.originalFile(archive, { ...capture, url: capture.request ?? capture.url }, "dl_");
     const rows = [
         ["title-of", record?.title && foreign(record.title, 300)],
         ["asked", asked && url(asked)],
         ["shown", url(capture.url)],
         ["captured", bothTimes(capture.capturedAt)],
-        ["status", (recorded?.status ?? capture.status) && String(recorded?.status ?? capture.status)],
-        ["type", foreign(recorded?.mime ?? capture.mime ?? "", 100)],
+        ["status", status && String(status)],
+        ["type", foreign(mime, 100)],
         ["archive", archive.kind === "collection" && holder && foreign(names.get(holder.id))],
         ["digest", foreign(field("warc-payload-digest") || record?.digest || "", 200)],
         ["verification", holder && captureTrust(holder, capture).text],
