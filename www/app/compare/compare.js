@@ -2,6 +2,7 @@
 import "../messages/en/compare.js";
 import { errorBlock } from "../components/messages.js";
 import { pageHeader } from "../components/page-header.js";
+import { answerOf } from "../core/answer.js";
 import { followServer } from "../core/connection.js";
 import { announce, arrange, foreign, make, plain } from "../core/dom.js";
 import { size } from "../core/format.js";
@@ -83,7 +84,7 @@ export function createComparison(item) {
     }
 
     async function compare(a, b, signal) {
-        const arePictures = [a, b].every(({ capture }) => capture.mime?.startsWith("image/"));
+        const arePictures = [a, b].every(({ capture }) => answerOf(capture).mime?.startsWith("image/"));
         choices.a.show(a);
         choices.b.show(b);
         const tabs = make("nav", { class: "compare-ways", "aria-label": message("compare.ways") }, ...ways.map((way) =>

@@ -5,7 +5,7 @@ import { fragmentOf, withoutFragment } from "./fragments.js";
 import { message } from "./i18n.js";
 import { plainURL } from "./text.js";
 
-export { answerOf, fragmentOf, withoutFragment };
+export { fragmentOf, withoutFragment };
 
 /**
  * Completes a typed URL: `example.com` becomes `https://example.com/`.

@@ -1,5 +1,6 @@
 /** Shows captures that aren't pages: PDF documents, and files that browsers save. */
-import { answerOf, isPDF } from "../core/captures.js";
+import { answerOf } from "../core/answer.js";
+import { isPDF } from "../core/captures.js";
 import { make } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { icon } from "../core/icons.js";
