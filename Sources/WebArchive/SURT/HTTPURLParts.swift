@@ -10,7 +10,7 @@ struct HTTPURLParts {
     /// The query, including its question mark; may be empty.
     let query: Range<Int>
 
-    /// Whether all indexers make the same key for the URL, apart from `www.` and a trailing slash: a plain host name,
+    /// Whether all indexers make the same key for the URL, apart from `www.` and a trailing slash: a plain host name and port,
     /// no capital letters, nothing to escape or resolve, and at most one argument.
     var isUsual: Bool {
         let host = bytes[host]
@@ -24,7 +24,10 @@ struct HTTPURLParts {
             hasLetter = hasLetter || isLetter
             previous = byte
         }
-        guard hasLetter, previous != UInt8(ascii: "."), !Self.hasTwoHyphens(host) else { return false }
+        let number = bytes[port].dropFirst()
+        guard hasLetter, previous != UInt8(ascii: "."), !Self.hasTwoHyphens(host),
+            number.first != UInt8(ascii: "0"), number.allSatisfy(\.isASCIIDigit)
+        else { return false }
         previous = 0
         for byte in bytes[path] {
             guard Self.isPlain(byte), previous != UInt8(ascii: "/") || ![0x2E, 0x2F].contains(byte) else {
