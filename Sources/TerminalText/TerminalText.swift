@@ -6,20 +6,35 @@ package enum TerminalText {
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 
-    /// Returns a line with its indentation, and the rest as `safe` returns it.
-    package static func line(_ text: String) -> String {
-        let indentation = text.prefix { $0 == " " }
-        return indentation + safe(String(text[indentation.endIndex...]))
+    /// Returns JSON on one line, with escapes for the characters that `oneLine` replaces. RFC 8259 §7.
+    package static func json(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { line, scalar in
+            guard isControl(scalar) else { return line.unicodeScalars.append(scalar) }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                line += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
     }
 
-    /// Returns a text from a file or a website as a part of a line: with one space in a row and four marks on a letter, it can't
-    /// fill the line up to a place where a terminal begins another, or draw over other lines.
+    /// Returns a line with its indentation, and the rest as `safe` returns it.
+    package static func line(_ text: String) -> String {
+        let indentation = text.prefix(indentationMax).prefix { $0 == " " }
+        return indentation + safe(String(text[indentation.endIndex...].drop { $0 == " " }))
+    }
+
+    /// No line of ours is indented more. A text from elsewhere can begin with spaces, too.
+    private static let indentationMax = 16
+
+    /// Returns a text from a file or a website as a part of a line: with one space in a row and four marks on a letter, so that it
+    /// neither fills a row of the terminal with gaps nor draws over other rows.
     package static func safe(_ text: String) -> String {
         guard text.contains("  ") || !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
         var part = String.UnicodeScalarView()
         var marks = 0
         for scalar in text.unicodeScalars {
-            if isMark(scalar) {
+            // An invisible mark would hide that a space is before it.
+            if isMark(scalar), part.last != " " || !isBlank(scalar) {
                 marks += 1
             } else if scalar.properties.generalCategory == .spaceSeparator || isControl(scalar) || isBlank(scalar) {
                 if part.last != " " { part.append(" ") }

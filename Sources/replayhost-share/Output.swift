@@ -44,7 +44,7 @@ enum Output {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // The values are plain structures of strings, numbers and dates, which always encode.
         guard let data = try? encoder.encode(value) else { return }
-        writeRow(String(decoding: data, as: UTF8.self))
+        put(TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n", FileHandle.standardOutput)
     }
 
     /// Writes bytes to standard output unchanged.
@@ -80,7 +80,7 @@ enum Output {
         if asJSON {
             let failure = Failure(error: .init(code: code, what: what, hint: hint))
             let json = (try? JSONEncoder().encode(failure)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-            put(TerminalText.oneLine(json) + "\n", FileHandle.standardError)
+            put(TerminalText.json(json) + "\n", FileHandle.standardError)
         } else {
             note("error: \(what)")
             if let hint { note("hint: \(hint)") }

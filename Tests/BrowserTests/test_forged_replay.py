@@ -1,7 +1,5 @@
 """What the viewer shows of each forgery of a signed archive, in both replay modes. It never shows the forged page as signed."""
 
-import json
-
 import pytest
 
 from forgeries import DIGEST, FILES, FORGED, ZIPS, forge, read
@@ -15,8 +13,8 @@ from support.waiting import wait_until
 pytestmark = pytest.mark.one_chromium
 
 SIGNED = {"signed", "signed-anonymously"}
-# What another reading of the list, the index or the ZIP could show.
-FEW = ["warc-plain", "index-of-signed-record", "twice-index-last", "end-record-comment", "end-record-before"]
+# Other programs may read the list of files, the index or the ZIP of these in another way. `make test` runs only these.
+FEW = ["warc-plain", "index-of-signed-record", "list-twice-resources-last", "end-record-comment", "end-record-before"]
 MODES = ["lookups", "ranges"]
 # What is in the frame, and what the viewer says about it. A panel covers the frame.
 SHOWN = """() => {
@@ -61,20 +59,21 @@ def add_forged(host, folder, name, files):
 @pytest.mark.parametrize("name", [*FILES, *ZIPS])
 def test_forged_page_is_never_shown_as_signed(host, browser, page, tmp_path, name):
     result = add_forged(host, tmp_path, name, read(signed(tmp_path, "anonymous")[0]))
+    # Of a ZIP with two files of one name, programs can take either.
+    assert (result is None) == name.startswith("twice-")
     if result is None:
         return
-    # Of captures that a forgery damages.
+    # Captures that a forgery damages are answered with these.
     browser.allow("status of (404|409|503)")
     for url in [FORGED, f"{SITE}/"]:
         found = shown_in_each_mode(host, page, name, url)
-        print(json.dumps([name, result, url, [(panel, text[:30], mark) for panel, text, mark in found]]))
         for panel, text, mark in found:
             assert "Pay here" not in text or not {mark, result} & {*SIGNED, "uncovered"}
             assert panel or url != FORGED or mark not in SIGNED
 
 
 def test_forged_page_is_shown_without_a_signature(host, page, tmp_path):
-    """The control: the test above sees a forged page where one is shown."""
+    """The control: without a signature the forged page is shown, and the test above would see it."""
     files = [(name, data) for name, data in read(signed(tmp_path, "anonymous")[0]) if name != DIGEST]
     assert add_forged(host, tmp_path, "list-hash", files) not in {*SIGNED, None}
     for panel, text, mark in shown_in_each_mode(host, page, "list-hash", FORGED):

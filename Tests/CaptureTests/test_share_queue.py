@@ -153,7 +153,7 @@ def test_other_programs_confirm_nothing(device, answer, is_endless, text):
 
 
 def test_titles_of_a_server_make_no_gaps(capture, device):
-    """It can't fill a row of the terminal, nor continue in the next one."""
+    """Spaces, invisible characters and marks don't push a title onto another row of the terminal. JSON has it as it is."""
     device.expect(0, "https://gaps.example/")
     title = "Tide" + " " * 60 + "error\u2003\u2800\u3164\nconfirmed\u001b[8m" + "a" + "\u0301" * 40
     answer = json.dumps([{**capture.history()[0], "title": title}]).encode()
@@ -162,7 +162,9 @@ def test_titles_of_a_server_make_no_gaps(capture, device):
         settings["profiles"][0]["lan"] = f"127.0.0.1:{server.port}"
         (device.folder / "settings.json").write_text(json.dumps(settings))
         (line,) = device.expect(0, "history", "--server").splitlines()
+        (row,) = device.expect(0, "history", "--server", "--json").splitlines()
     assert line.endswith("  Tide error confirmed [8ma" + "\u0301" * 4)
+    assert json.loads(row)["title"] == title and "\u001b" not in row
 
 
 def test_damaged_settings_are_reported(device):

@@ -88,12 +88,18 @@ struct HostileTextTests {
         ("a\u{2003}\u{A0}\u{3000}b\u{2800}\u{3164}\u{1160}\u{115F}\u{FFA0}c", "a b c"),
         ("a\u{301}\u{302}\u{303}\u{304}\u{305}\u{20DD}\u{903}b\u{301}", "a\u{301}\u{302}\u{303}\u{304}b\u{301}"),
         ("a\u{E0041}\u{E0042}\u{AD}\u{200B}\u{200D}b", "a b"),
+        ("a \u{FE0F} \u{34F} \u{180B} \u{E0100}b❤\u{FE0F}", "a b❤\u{FE0F}"),
         ("a\u{2065}\u{FFF0}\u{E0080}\u{1D159}\u{13441}b", "a b"),
         ("가\u{1161}\u{1161}\u{11AB}\u{D7CB}\u{1162}b", "가\u{1161}\u{1161}\u{11AB}\u{D7CB}b"),
     ])
     func safeTextIsOneLine(_ text: String, _ expected: String) {
         #expect(TerminalText.safe(text) == expected)
         #expect(TerminalText.line("    \(text)") == "    \(expected)")
+    }
+
+    @Test func indentationFillsNoRow() {
+        #expect(
+            TerminalText.line(String(repeating: " ", count: 80) + "a  b") == String(repeating: " ", count: 16) + "a b")
     }
 
     @Test func partsEndNeitherQuotationsNorSentences() {

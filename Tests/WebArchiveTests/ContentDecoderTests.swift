@@ -130,8 +130,8 @@ struct ContentDecoderTests {
         #expect(code { _ = try Self.decoded(frame, [.zstd]) } == .badEncoding)
     }
 
-    /// RFC 8878 §3.1.1.1.4: the header states the size of the content. The last block is empty, where libzstd compares it only if the
-    /// output has room for what is stated.
+    /// RFC 8878 §3.1.1.1.4: the header states the size of the content. The last block is empty, where libzstd compares it only if it
+    /// decodes the frame in one call.
     @Test(.enabled(if: Libraries.haveBrotliAndZstd), arguments: [1, 3, 64, 4096])
     func frameOfAnotherSizeThanItStatesIsDamaged(_ step: Int) throws {
         func frame(stated: UInt8) -> [UInt8] {

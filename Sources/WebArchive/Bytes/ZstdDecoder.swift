@@ -64,8 +64,8 @@ final class ZstdDecoder {
         return Step(consumed: source.pos, produced: target.pos, isEndOfFrame: isEnd)
     }
 
-    /// Compares the size of the frame with the one that it states. The library does so only for frames that fit the output, or
-    /// whose last block isn't empty.
+    /// Compares the size of the frame with the one that it states. The library does so only if it decodes the frame in one call, or
+    /// if the last block isn't empty.
     private func checkSize() throws(Damage) {
         let stated = ZSTD_getFrameContentSize(head, head.count)
         // The last two numbers mean that the size isn't stated, and that there is no frame.

@@ -83,7 +83,7 @@ export function createChoice(item, side, onTime) {
             list([
                 asked && !capture.timestamp.startsWith(asked.slice(0, capture.timestamp.length)) && message("compare.closest", askedText(asked)),
                 isRedirect && messageParts("compare.redirect", { status: String(content.status), url: urlText(content.target) }),
-                captureNote({ ...capture, status: content.problem ? capture.status : content.status, recorded: undefined }),
+                captureNote(content.problem ? capture : { ...capture, status: content.status, recorded: undefined }),
                 record?.repeats && message("compare.repeats", { time: exactMoment(timeOf(record.repeats.timestamp)) }),
                 way === "pages" && content.kind === "html" && isRedirect && message("compare.follows"),
             ]);
