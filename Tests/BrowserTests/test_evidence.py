@@ -33,12 +33,6 @@ FORGERIES = ARCHIVES / "right" / "forged"
 published = pytest.mark.needs("published archives")
 
 
-def add_verified(host, path, *options):
-    identifier = host.add(path, *options)
-    wait_until(lambda: host.archive(identifier)["verification"] != "not-verified", f"{identifier} is verified")
-    return identifier
-
-
 def open_report(host, page, identifier, url="", time="", kind="archive"):
     target = f"archive=/archives/{identifier}.wacz" if kind == "archive" else f"collection={identifier}"
     page.goto(f"{host.home}/?{target}#view=report" + (f"&page={url}&ts={time}" if url else ""))
@@ -53,7 +47,7 @@ def sha256(path):
 
 
 def test_report_of_a_page_states_its_evidence(host, page):
-    add_verified(host, FIXTURES / "sample.wacz")
+    host.add_verified(FIXTURES / "sample.wacz")
     sheet = open_report(host, page, "sample", URL, TIME)
     for text in [URL, "This file isn't signed. Nothing shows who made it, when, or whether it was changed on purpose. Its contents match its own hashes.",
             "Title in this library", "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
@@ -79,7 +73,7 @@ def test_report_of_an_unchanged_answer_names_the_record_that_is_shown(host, page
             writer.write_record(writer.create_warc_record("http://tide.example/", "response", http_headers=head,
                 payload=io.BytesIO(b"<p>ebb" if status[0] == "2" else b""), warc_headers_dict={"WARC-Date": f"2024-06-0{day}T00:00:00Z",
                     "WARC-Record-ID": f"<urn:example:{day}>"}))
-    sheet = open_report(host, page, add_verified(host, path), "http://tide.example/", "20240602000000")
+    sheet = open_report(host, page, host.add_verified(path), "http://tide.example/", "20240602000000")
     expect(sheet).to_contain_text("<urn:example:2>")
     expect(sheet).to_contain_text("This record has no content of its own")
     if has_state:
@@ -115,7 +109,7 @@ def write_compared(path):
 
 
 def test_report_says_whether_the_record_matches_its_digests(host, page, tmp_path):
-    compared = add_verified(host, write_compared(tmp_path / "compared.warc"))
+    compared = host.add_verified(write_compared(tmp_path / "compared.warc"))
     for name, sentence in READ.items():
         sheet = open_report(host, page, compared, f"http://tide.example/{name}", "20240601000000")
         read = sheet.get_by_role("region", name="The record").get_by_text("The record was read when this report was made.")
@@ -132,7 +126,7 @@ def test_report_does_not_call_an_added_record_changed(host, page, tmp_path):
     with zipfile.ZipFile(path, "a") as package:
         package.writestr("archive/added.warc", record.bytes())
         package.writestr("indexes/added.cdx", Package.line(record, "added.warc", 0, len(record.bytes())))
-    identifier = add_verified(host, path)
+    identifier = host.add_verified(path)
     assert host.run("edit", identifier, "--show-uncovered").returncode == 0
     sheet = open_report(host, page, identifier, record.url, STAMP)
     expect(sheet).to_contain_text("Don't rely on this capture. Its content doesn't match a digest in its record.")
@@ -142,7 +136,7 @@ def test_report_does_not_call_an_added_record_changed(host, page, tmp_path):
 
 def test_report_states_nothing_of_a_record_that_changed_unseen(host, page):
     """A disk can give other bytes than when the file was verified, while size and times are the same."""
-    add_verified(host, FIXTURES / "sample.wacz")
+    host.add_verified(FIXTURES / "sample.wacz")
 
     def answer(route):
         path = route.request.url.removeprefix(host.home)
@@ -157,7 +151,7 @@ def test_report_states_nothing_of_a_record_that_changed_unseen(host, page):
 
 
 def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
-    add_verified(host, FIXTURES / "damaged" / "index-past-the-end.wacz")
+    host.add_verified(FIXTURES / "damaged" / "index-past-the-end.wacz")
     sheet = open_report(host, page, "index-past-the-end")
     affected = sheet.get_by_role("region", name="What is affected")
     expect(sheet.get_by_role("region", name="In short")).to_contain_text("Every file that has a hash matches it, but some captures can't be shown, or only in part.")
@@ -167,7 +161,7 @@ def test_report_of_a_damaged_archive_names_what_is_affected(host, page):
 
 def test_report_is_printed_on_paper(host, page, tmp_path):
     """All of it and no control, in dark mode too. Each page names the file."""
-    add_verified(host, FIXTURES / "sample.wacz")
+    host.add_verified(FIXTURES / "sample.wacz")
     page.emulate_media(color_scheme="dark")
     open_report(host, page, "sample", URL, TIME)
     path = tmp_path / "report.pdf"
@@ -189,8 +183,8 @@ def test_report_is_printed_on_paper(host, page, tmp_path):
 
 
 def test_report_of_a_member_and_of_a_collection(host, page):
-    add_verified(host, FIXTURES / "sample.wacz")
-    add_verified(host, FIXTURES / "no-pages.wacz")
+    host.add_verified(FIXTURES / "sample.wacz")
+    host.add_verified(FIXTURES / "no-pages.wacz")
     collection = host.create_collection("The shore", "sample", "no-pages")
     sheet = open_report(host, page, collection, URL, TIME, kind="collection")
     expect(sheet).to_contain_text("The shore")
@@ -206,7 +200,7 @@ def test_report_of_a_member_and_of_a_collection(host, page):
 
 
 def test_citations_are_copied(host, page):
-    add_verified(host, FIXTURES / "sample.wacz")
+    host.add_verified(FIXTURES / "sample.wacz")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=host.home)
     open_report(host, page, "sample", URL, TIME)
     file = f"file sample.wacz, SHA-256 {sha256(FIXTURES / 'sample.wacz')}"
@@ -241,7 +235,7 @@ def test_commands_repeat_the_report(host, page, tmp_path, name, needs_bash):
     """In a folder with the file, under a name with characters that a shell reads, or that are hard to read."""
     (tmp_path / "files").mkdir()
     path = shutil.copy(FIXTURES / "sample.wacz", tmp_path / "files" / name)
-    identifier = add_verified(host, path)
+    identifier = host.add_verified(path)
     sheet = open_report(host, page, identifier, URL, TIME)
     assert run_commands(page, tmp_path / "files") == 4
     expect(sheet.get_by_text("They also need Bash or zsh")).to_have_count(int(needs_bash))
@@ -250,14 +244,14 @@ def test_commands_repeat_the_report(host, page, tmp_path, name, needs_bash):
 def test_commands_run_nothing_from_the_file_in_other_shells(host, page, tmp_path):
     """`$'…'` is read by Bash and zsh. For sh, which is dash on Debian, an escaped quote in it would end the quotation."""
     name = "it \u2003';touch${IFS}pwned;#.wacz"
-    identifier = add_verified(host, shutil.copy(FIXTURES / "sample.wacz", tmp_path / name))
+    identifier = host.add_verified(shutil.copy(FIXTURES / "sample.wacz", tmp_path / name))
     open_report(host, page, identifier, URL, TIME)
     (tmp_path / "run").mkdir()
     for block in page.get_by_role("article").locator("pre").all():
         subprocess.run(["sh", "-c", block.inner_text()], cwd=tmp_path / "run", capture_output=True)
     assert not (tmp_path / "run" / "pwned").exists()
     # zsh replaces a word that begins with an equals sign.
-    identifier = add_verified(host, shutil.copy(FIXTURES / "second.wacz", tmp_path / "=ls.wacz"))
+    identifier = host.add_verified(shutil.copy(FIXTURES / "second.wacz", tmp_path / "=ls.wacz"))
     page.goto("about:blank")
     sheet = open_report(host, page, identifier)
     assert sheet.locator("pre").nth(1).inner_text() == "sha256sum '=ls.wacz'"
@@ -277,7 +271,7 @@ def test_title_adds_nothing_to_a_citation(host, page):
 @published
 def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
     shutil.copy(PUBLISHED, tmp_path)
-    identifier = add_verified(host, PUBLISHED)
+    identifier = host.add_verified(PUBLISHED)
     sheet = open_report(host, page, identifier, "https://example.com/", "20220118190009")
     for text in ["btrix-sign-test.webrecorder.net", "18 January 2022, 19:00:12 UTC, by www.freetsa.org (an authority that replayhost trusts)", "CN=R3,O=Let's Encrypt,C=US",
             "The time stamp shows that the signed list of files existed on 18 January 2022, 19:00:12 UTC, and so did the files that match it."]:

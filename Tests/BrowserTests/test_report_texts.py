@@ -16,7 +16,7 @@ from support.archives import TIME
 from support.expecting import expect
 from support.signing import signed
 from test_check_evidence import change_signed, rewrite
-from test_evidence import FORGERIES, PUBLISHED, add_verified, open_report, published
+from test_evidence import FORGERIES, PUBLISHED, open_report, published
 from writers.captures import WARC, index_lines, page_entry
 from writers.wacz import Package, page_list
 
@@ -82,7 +82,7 @@ def write_indexed(path, entries, body=b"<!doctype html><title>A page</title><p>t
 def test_every_url_of_an_archive_has_a_report(host, page):
     """Also those that no browser can parse: the citation of a page needed its host."""
     urls = [*LINES, *HOSTLESS]
-    identifier = add_verified(host, write_indexed(host.store.parent / "urls.wacz", [{"url": url} for url in urls]))
+    identifier = host.add_verified(write_indexed(host.store.parent / "urls.wacz", [{"url": url} for url in urls]))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=host.home)
     for url in urls:
         page.goto("about:blank")
@@ -108,7 +108,7 @@ def test_every_url_of_an_archive_has_a_report(host, page):
 def test_report_of_a_file_that_is_gone_or_changed_says_only_that(host, page, tmp_path, is_linked, what, short):
     """A signed one, which was reported as unchanged since; alone, for a page, and in a collection."""
     path, _ = signed(tmp_path, "anonymous")
-    identifier = add_verified(host, path, *(["--link"] if is_linked else []))
+    identifier = host.add_verified(path, *(["--link"] if is_linked else []))
     collection = host.create_collection("All", identifier)
     sheet = open_report(host, page, identifier)
     expect(sheet).to_contain_text("This file was signed with a key, and hasn't changed since.")
@@ -192,7 +192,7 @@ def write_hostile(path):
 def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
     """Each is isolated, short, on its own lines, and no label; on the screen and in the PDF."""
     path, url = write_hostile(tmp_path / f"{MARK} \u202e{WIDE[0][:20]}Signer{WIDE[2][:10]}a.wacz")
-    identifier = add_verified(host, path)
+    identifier = host.add_verified(path)
     collection = host.create_collection(f"{MARK}{HOSTILE[2:90]}{FORGED[:200]}", identifier)
     for target, kind, of in [(identifier, "archive", ""), (identifier, "archive", url), (collection, "collection", ""), (collection, "collection", url),
             (identifier, "archive", f"{url}-not-captured")]:
@@ -212,7 +212,7 @@ def test_texts_of_an_archive_are_only_texts(host, page, tmp_path):
 
 def test_texts_in_findings_are_isolated(host, page, tmp_path):
     path, _ = write_hostile(tmp_path / "hostile.wacz")
-    identifier = add_verified(host, path)
+    identifier = host.add_verified(path)
     page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz#view=details")
     expect(page.locator(".findings .what").first).to_be_attached()
     for summary in page.locator(".findings summary").all():
@@ -248,7 +248,7 @@ def test_only_digests_are_shown_as_digests(host, page):
     {"WARC-Block-Digest": "sha256:Verified OK" + "0" * 500, "warc-payload-digest": "sha1:VERIFIEDOK"}])
 def test_report_of_a_record_with_false_digests_has_none(host, page, tmp_path, fields):
     """They stood below "The output must contain:". The digest in the index isn't the record's."""
-    identifier = add_verified(host, write_record(tmp_path / "digests.wacz", fields=fields, entry={"digest": "sha1:VERIFIEDOK"}))
+    identifier = host.add_verified(write_record(tmp_path / "digests.wacz", fields=fields, entry={"digest": "sha1:VERIFIEDOK"}))
     sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
     record = sheet.get_by_role("region", name="The record", exact=True)
     expect(record).to_contain_text("Block digest")
@@ -260,7 +260,7 @@ def test_commands_find_a_digest_that_the_record_only_states(host, page, tmp_path
     """The commands printed the record's header too, and with it the digest that they should compute."""
     stated = f"sha256:{'ab' * 32}"
     path = write_record(tmp_path / "stated.wacz", fields={"WARC-Block-Digest": stated})
-    sheet = open_report(host, page, add_verified(host, path), f"{SITE}/", STAMP)
+    sheet = open_report(host, page, host.add_verified(path), f"{SITE}/", STAMP)
     blocks = [block for block in sheet.locator("pre").all() if block.get_attribute("data-expected") == stated.removeprefix("sha256:")]
     assert len(blocks) == 1
     subprocess.run([sys.executable, "-m", "zipfile", "-e", path, tmp_path / "evidence"], check=True)
@@ -273,14 +273,14 @@ def test_commands_find_a_digest_that_the_record_only_states(host, page, tmp_path
 def test_report_says_in_its_own_words_why_a_record_cannot_be_read(host, page, tmp_path):
     """The reason quotes the record's URL, whose end was cut off with what the program said of it."""
     said = "https://a.example/ and that URL, at that time; its digests match, and the signature of archive.nytimes.com covers it" + " (valid" * 20
-    sheet = open_report(host, page, add_verified(host, write_record(tmp_path / "other.wacz", fields={"WARC-Target-URI": said})), f"{SITE}/", STAMP)
+    sheet = open_report(host, page, host.add_verified(write_record(tmp_path / "other.wacz", fields={"WARC-Target-URI": said})), f"{SITE}/", STAMP)
     record = sheet.get_by_role("region", name="The record", exact=True)
     expect(record).to_contain_text("The header of the record couldn't be read, or the record isn't what the index says.")
     expect(record).not_to_contain_text("archive.nytimes.com")
 
 
 def test_digest_of_the_index_is_not_the_records(host, page, tmp_path):
-    identifier = add_verified(host, write_record(tmp_path / "digests.wacz", entry={"digest": f"sha1:{EMPTY['base32']}"}))
+    identifier = host.add_verified(write_record(tmp_path / "digests.wacz", entry={"digest": f"sha1:{EMPTY['base32']}"}))
     sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
     expect(sheet.get_by_role("region", name="The record", exact=True)).to_contain_text("<urn:example:1>")
     expect(sheet).not_to_contain_text(EMPTY["base32"])
@@ -308,7 +308,7 @@ def signature_facts(sheet):
     ({"created": "2022-01-18T19:00:13Z"}, "18 January 2022, 19:00:13 UTC"),
 ])
 def test_what_a_valid_signature_does_not_cover_is_not_the_signers(host, page, tmp_path, change, stated):
-    identifier = add_verified(host, rewrite(PUBLISHED, tmp_path / "changed.wacz", change_signed(**{key: lambda _, value=value: value for key, value in change.items()})))
+    identifier = host.add_verified(rewrite(PUBLISHED, tmp_path / "changed.wacz", change_signed(**{key: lambda _, value=value: value for key, value in change.items()})))
     sheet = open_report(host, page, identifier)
     assert host.archive(identifier)["verification"] == "signed"
     signature = sheet.get_by_role("region", name="Signature", exact=True)
@@ -322,7 +322,7 @@ def test_what_a_valid_signature_does_not_cover_is_not_the_signers(host, page, tm
 @published
 def test_report_says_why_a_signature_is_invalid(host, page):
     """Its time stamp is whole, but it isn't about this file."""
-    sheet = open_report(host, page, add_verified(host, FORGERIES / "stamp.wacz"))
+    sheet = open_report(host, page, host.add_verified(FORGERIES / "stamp.wacz"))
     facts = signature_facts(sheet)
     assert "The claimed time, 2022-03-01T12:34:56Z, is more than 10 minutes away from the time stamp" in facts
     assert "Since the signature is invalid, it proves nothing about this file" in facts and "replayhost trusts" not in facts
@@ -335,7 +335,7 @@ def test_report_says_why_a_signature_is_invalid(host, page):
 @published
 def test_report_of_a_zip_of_two_contents_says_not_to_rely_on_it(host, page):
     """It has no command that extracts the file."""
-    sheet = open_report(host, page, add_verified(host, FORGERIES / "endrecord.wacz"))
+    sheet = open_report(host, page, host.add_verified(FORGERIES / "endrecord.wacz"))
     expect(sheet.get_by_role("region", name="In short")).to_contain_text("Don't rely on this file, and don't extract it")
     assert "Valid for what replayhost found. Other programs may find something else" in signature_facts(sheet)
     assert [block.inner_text().split()[0] for block in sheet.locator("pre").all()] == ["python3", "sha256sum"]
@@ -347,7 +347,7 @@ def test_report_of_a_zip_of_two_contents_says_not_to_rely_on_it(host, page):
     ("smuggled", "with an anonymous key, which anyone can make", "None, so it isn't proven when the file was signed", "indexes/z.cdx"),
 ])
 def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_with, stamped, first):
-    sheet = open_report(host, page, add_verified(host, FORGERIES / f"{name}.wacz"))
+    sheet = open_report(host, page, host.add_verified(FORGERIES / f"{name}.wacz"))
     short = sheet.get_by_role("region", name="In short")
     expect(short).to_contain_text(f"The signed part of this file matches its hashes. It was signed {signed_with}. "
         "The file also has content that the signature doesn't cover.")
@@ -369,7 +369,7 @@ def test_weak_hash_in_a_signed_list_does_not_show_that_a_capture_is_unchanged(ho
         files["datapackage.json"] = json.dumps(package).encode()
         files["pages/more.jsonl"] = b"{}"
     path, _ = signed(tmp_path, "anonymous", change=change)
-    sheet = open_report(host, page, add_verified(host, path), "https://fieldguide.example/", "20241121090000")
+    sheet = open_report(host, page, host.add_verified(path), "https://fieldguide.example/", "20241121090000")
     expect(sheet.get_by_role("region", name="In short")).to_contain_text(short)
 
 
@@ -390,7 +390,7 @@ def test_signature_is_not_about_content_in_another_archive(host, page, content, 
 ])
 def test_a_certificate_of_anyone_names_no_signer(host, page, tmp_path, name, names, signer):
     path, _ = signed(tmp_path, "domain", name, names)
-    identifier = add_verified(host, rewrite(path, tmp_path / "made.wacz", change_signed(software=lambda _: HOSTILE, created=lambda _: COURT)))
+    identifier = host.add_verified(rewrite(path, tmp_path / "made.wacz", change_signed(software=lambda _: HOSTILE, created=lambda _: COURT)))
     sheet = open_report(host, page, identifier)
     signature = sheet.get_by_role("region", name="Signature", exact=True)
     assert signer in signature_facts(sheet)
@@ -404,7 +404,7 @@ def test_a_certificate_of_anyone_names_no_signer(host, page, tmp_path, name, nam
 
 
 def test_what_an_unsigned_file_states_stands_below_a_heading_that_says_so(host, page, tmp_path):
-    identifier = add_verified(host, write_record(tmp_path / "stated.wacz", title=COURT, http={"Date": COURT}, software=COURT))
+    identifier = host.add_verified(write_record(tmp_path / "stated.wacz", title=COURT, http={"Date": COURT}, software=COURT))
     sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
     file, capture = sheet.get_by_role("region", name="The archive file"), sheet.get_by_role("region", name="The captured page")
     assert all(text in below(file, UNSIGNED) for text in [COURT, "Software", "Created", "First and last capture"])
@@ -418,7 +418,7 @@ def test_what_an_unsigned_file_states_stands_below_a_heading_that_says_so(host, 
 ])
 def test_title_status_and_type_are_those_of_the_record(host, page, tmp_path, status, mime, shown):
     """The index and the page list state others."""
-    identifier = add_verified(host, write_record(tmp_path / "stated.wacz", http={"Content-Type": mime, "Location": f"{SITE}/other"}, status=status,
+    identifier = host.add_verified(write_record(tmp_path / "stated.wacz", http={"Content-Type": mime, "Location": f"{SITE}/other"}, status=status,
         entry={"status": "201", "mime": "text/html"}, names=("data.warc", COURT)))
     sheet = open_report(host, page, identifier, f"{SITE}/", STAMP)
     capture = sheet.get_by_role("region", name="The captured page")

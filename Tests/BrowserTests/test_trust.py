@@ -23,12 +23,6 @@ def open_archive(host, page, name):
     page.goto(f"{host.home}/?archive=/archives/{name}.wacz#view=details")
 
 
-def add_verified(host, path):
-    identifier = host.add(path)
-    wait_until(lambda: host.archive(identifier)["verification"] != "not-verified", f"{identifier} is verified")
-    return identifier
-
-
 def damaged(path, to):
     """A copy in which a byte of a page's text differs."""
     data = bytearray(path.read_bytes())
@@ -41,9 +35,9 @@ def damaged(path, to):
 
 def test_mark_is_the_same_everywhere(host, page, tmp_path):
     path, _ = signed(tmp_path, "anonymous")
-    add_verified(host, path)
-    add_verified(host, damaged(FIXTURES / "second.wacz", tmp_path / "second.wacz"))
-    add_verified(host, FIXTURES / "no-pages.wacz")
+    host.add_verified(path)
+    host.add_verified(damaged(FIXTURES / "second.wacz", tmp_path / "second.wacz"))
+    host.add_verified(FIXTURES / "no-pages.wacz")
     collection = host.create_collection("All", "anonymous", "second", "no-pages")
 
     def add_verification(route):
@@ -74,7 +68,7 @@ def test_mark_is_the_same_everywhere(host, page, tmp_path):
 def test_mark_of_a_new_archive_follows_its_verification(host, page, tmp_path):
     """It ends after the archive was read, and before the page hears of jobs; or while the mark says that it waits."""
     path, _ = signed(tmp_path, "anonymous")
-    add_verified(host, path)
+    host.add_verified(path)
     before = host.archive("anonymous") | {"verification": "not-verified"}
     del before["verificationSummary"]
     page.route("**/api/archives/anonymous", lambda route: route.fulfill(json=before), times=1)
@@ -95,7 +89,7 @@ def test_mark_of_a_new_archive_follows_its_verification(host, page, tmp_path):
 def test_mark_says_what_it_proves(host, page, tmp_path):
     """Two sentences and a link, with the mouse and with the keyboard; the mark isn't colour alone."""
     path, _ = signed(tmp_path, "anonymous")
-    add_verified(host, path)
+    host.add_verified(path)
 
     def add_signer(route):
         """Adds a domain. Tests have no certificate of an authority that the server trusts."""
@@ -130,7 +124,7 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
 def test_mark_in_a_collection_is_about_one_archive(host, page):
     """Its parts can come from the others."""
     for name in ["sample", "no-pages"]:
-        add_verified(host, FIXTURES / f"{name}.wacz")
+        host.add_verified(FIXTURES / f"{name}.wacz")
     collection = host.create_collection("Both", "sample", "no-pages")
     for source, is_collection in [(f"collection={collection}", True), ("archive=/archives/sample.wacz", False)]:
         page.goto(f"{host.home}/?{source}#url={SITE}/")
@@ -206,8 +200,8 @@ def test_issue_leads_to_a_whole_copy(host, page, tmp_path):
     start = data.index(b"\x1f\x8b", data.index(b"\x1f\x8b", entry.header_offset) + 2)
     data[start + 40:start + 60] = bytes(20)
     broken.write_bytes(data)
-    add_verified(host, whole)
-    add_verified(host, broken)
+    host.add_verified(whole)
+    host.add_verified(broken)
     open_archive(host, page, "broken")
     issue = issues(page).locator(".issue").filter(has_text=url).first
     expect(issue).to_contain_text("1 capture can't be shown or may be untrue: its record was damaged or changed")
@@ -245,13 +239,13 @@ def test_texts_of_a_file_make_no_lines_in_copied_issues(host, page):
 
 def test_exported_page_says_where_it_comes_from(host, page, tmp_path):
     """The original, whether it's in the library, and whether the records are the same there."""
-    add_verified(host, FIXTURES / "sample.wacz")
+    host.add_verified(FIXTURES / "sample.wacz")
     exported = tmp_path / "page.wacz"
     result = host.run("export", "sample", "--page", f"{SITE}/tides.html", "--output", exported)
     assert result.returncode == 0, result.stderr
     with zipfile.ZipFile(exported) as package:
         source, = json.loads(package.read("datapackage.json"))["sources"]
-    add_verified(host, exported)
+    host.add_verified(exported)
     open_archive(host, page, "page")
     expect(page.get_by_role("region", name="About")).to_contain_text(re.compile(r"CreatedWith replayhost \d"))
     section = page.get_by_role("region", name="Made from")
@@ -278,7 +272,7 @@ def test_what_the_signature_does_not_cover_is_shown_if_someone_wants_it(host, pa
         package.writestr("archive/added.warc", record.bytes())
         package.writestr("indexes/added.cdx", line)
         package.writestr("pages/added.jsonl", json.dumps({"url": added, "ts": record.time, "title": "Added"}))
-    add_verified(host, path)
+    host.add_verified(path)
     open_archive(host, page, "anonymous")
     choice = page.get_by_role("region", name="Content that the signature doesn't cover")
     page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#view=pages")

@@ -13,6 +13,8 @@ from packed import Record, sha256
 
 FORGED = "https://bank.example/"
 RECORD = Record(FORGED, b"<title>Forged</title>Pay here")
+# The results of a verification that nothing forged may have.
+SIGNED = {"signed", "signed-anonymously"}
 LIST, DIGEST, PAGES = "datapackage.json", "datapackage-digest.json", "pages/pages.jsonl"
 
 

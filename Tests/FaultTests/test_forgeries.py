@@ -7,13 +7,12 @@ from urllib.parse import quote
 
 import pytest
 
-from forgeries import FILES, FORGED, ZIPS, forge, packed, read
+from forgeries import FILES, FORGED, SIGNED, ZIPS, forge, packed, read
 from packed import Package, Record
 from program import Server, Store
 from support.signing import signed
 
 PUBLISHED = Path(os.environ.get("REPLAYHOST_FIXTURES", "/absent"))
-SIGNED = {"signed", "signed-anonymously"}
 # Nothing that the signature covers or that is shown is changed by these.
 HARMLESS = {"data-folder", "digest-path", "bytes-after"}
 BASES = {

@@ -154,6 +154,12 @@ class Host(Server):
             wait_until(lambda: identifier in self.ids(), f"the server knows the archive {identifier}")
         return identifier
 
+    def add_verified(self, file, *options):
+        """Imports a file and waits until it's verified. Returns the archive's id."""
+        identifier = self.add(file, *options)
+        wait_until(lambda: self.archive(identifier)["verification"] != "not-verified", f"{identifier} is verified")
+        return identifier
+
     @property
     def token(self):
         """The token that authorizes changes."""
