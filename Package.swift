@@ -250,9 +250,9 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // What all command lines share. It needs no library.
+        // What all three programs share. It needs no library.
         .target(name: "TerminalText", swiftSettings: settings),
-        // What the command lines of both programs share.
+        // What replayhost and replayhost-capture share.
         .target(
             name: "CommandSupport",
             dependencies: [

@@ -155,7 +155,7 @@ package enum Terminal {
 
     /// Writes a value as JSON in one line to standard output, or to standard error.
     package static func writeJSON(_ value: some Encodable, toError: Bool = false) {
-        put(TerminalText.oneLine(json(value)) + "\n", to: toError ? STDERR_FILENO : STDOUT_FILENO)
+        put(json(value) + "\n", to: toError ? STDERR_FILENO : STDOUT_FILENO)
     }
 
     /// Writes values to standard output as JSON, one in a line.
@@ -163,10 +163,11 @@ package enum Terminal {
         for value in values { writeJSON(value) }
     }
 
+    /// Returns a value as JSON on one line, as `TerminalText.json` does.
     package static func json(_ value: some Encodable) -> String {
         // The values are plain structures of strings and numbers, which always encode.
         guard let json = try? JSONText.encoded(value) else { return "{}" }
-        return String(decoding: json, as: UTF8.self)
+        return TerminalText.json(String(decoding: json, as: UTF8.self))
     }
 
     /// Writes one line to standard output, with some parts in bold on a terminal.

@@ -2,13 +2,14 @@
 package enum TerminalText {
     /// Returns text on one line, with spaces for characters that control a terminal or reorder text.
     package static func oneLine(_ text: String) -> String {
-        guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
+        guard !isPlain(text) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 
     /// Returns JSON on one line, with escapes for the characters that `oneLine` replaces. RFC 8259 §7.
     package static func json(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { line, scalar in
+        guard !isPlain(text) else { return text }
+        return text.unicodeScalars.reduce(into: "") { line, scalar in
             guard isControl(scalar) else { return line.unicodeScalars.append(scalar) }
             for unit in String(scalar).utf16 {
                 let digits = String(unit, radix: 16)
@@ -19,8 +20,8 @@ package enum TerminalText {
 
     /// Returns a line with its indentation, and the rest as `safe` returns it.
     package static func line(_ text: String) -> String {
-        let indentation = text.prefix(indentationMax).prefix { $0 == " " }
-        return indentation + safe(String(text[indentation.endIndex...].drop { $0 == " " }))
+        let content = text.drop { $0 == " " }
+        return text[..<content.startIndex].prefix(indentationMax) + safe(String(content))
     }
 
     /// No line of ours is indented more. A text from elsewhere can begin with spaces, too.
@@ -29,7 +30,7 @@ package enum TerminalText {
     /// Returns a text from a file or a website as a part of a line: with one space in a row and four marks on a letter, so that it
     /// neither fills a row of the terminal with gaps nor draws over other rows.
     package static func safe(_ text: String) -> String {
-        guard text.contains("  ") || !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
+        guard text.contains("  ") || !isPlain(text) else { return text }
         var part = String.UnicodeScalarView()
         var marks = 0
         for scalar in text.unicodeScalars {
@@ -47,6 +48,9 @@ package enum TerminalText {
         }
         return String(part)
     }
+
+    /// Whether a text is only of printable ASCII characters.
+    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {

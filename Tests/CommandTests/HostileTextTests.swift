@@ -97,6 +97,16 @@ struct HostileTextTests {
         #expect(TerminalText.line("    \(text)") == "    \(expected)")
     }
 
+    /// RFC 8259 §7: a character beyond U+FFFF is two escapes.
+    @Test(arguments: ["می\u{200C}خواهم 👨\u{200D}👩 \u{AD}\u{202E}\u{E0041}\u{7F}", "plain \\ \" text"])
+    func jsonKeepsTheValueAndIsOneLine(_ text: String) throws {
+        let json = Terminal.json(text)
+        #expect(
+            try JSONDecoder().decode(String.self, from: Data(json.utf8)).unicodeScalars.elementsEqual(
+                text.unicodeScalars))
+        #expect(TerminalText.oneLine(json) == json)
+    }
+
     @Test func indentationFillsNoRow() {
         #expect(
             TerminalText.line(String(repeating: " ", count: 80) + "a  b") == String(repeating: " ", count: 16) + "a b")
