@@ -148,3 +148,11 @@ def test_untrusted_certificate_is_named(phone):
     page = browser.open(phone.setup["link"])
     page.get_by_role("link", name="Settings").click()
     expect(page.locator("#certificate-state")).to_contain_text("Server certificate not trusted.")
+    # Also if the browser says so after the tab was opened.
+    page.add_init_script("""const { register } = ServiceWorkerContainer.prototype;
+        const held = new Promise((done) => { window.release = done; });
+        ServiceWorkerContainer.prototype.register = async function (...given) { await held; return register.apply(this, given); };""")
+    page.reload()
+    expect(page.locator("#certificate-state")).to_contain_text("A page can't see whether its certificate is trusted.")
+    page.evaluate("release()")
+    expect(page.locator("#certificate-state")).to_contain_text("Server certificate not trusted.")

@@ -3,7 +3,7 @@
 const tag = "replayhost-capture-queue";
 let worker = "none";
 let installPrompt = null;
-let onInstallable = () => {};
+let onChange = () => {};
 
 /** @returns {"secure"|"plain"} `plain`: the browser offers no service worker, camera or share target here */
 export const connectionKind = () => (isSecureContext ? "secure" : "plain");
@@ -26,6 +26,7 @@ export async function startWorker() {
         // Browsers start no worker with a certificate that they don't trust. Without a worker, the page needs the server.
         worker = error.name === "SecurityError" ? "refused" : "none";
     }
+    onChange();
 }
 
 /** @returns {"runs"|"refused"|"none"} whether the service worker runs; `refused`: the browser doesn't trust the certificate */
@@ -56,9 +57,9 @@ export async function keepFiles() {
     worker?.postMessage({ keep: [...new Set(["/", "/capture/app.webmanifest", ...paths])] });
 }
 
-/** @param {() => void} listener called when the app can be installed, or was installed */
+/** @param {() => void} listener called when it's known whether the worker runs, and when the app can be installed, or was installed */
 export function onInstallChange(listener) {
-    onInstallable = listener;
+    onChange = listener;
 }
 
 /** Whether a button can install the app. */
@@ -72,15 +73,15 @@ export async function install() {
     const prompt = installPrompt;
     installPrompt = null;
     await prompt?.prompt();
-    onInstallable();
+    onChange();
 }
 
 addEventListener("beforeinstallprompt", (event) => {
     event.preventDefault();
     installPrompt = event;
-    onInstallable();
+    onChange();
 });
 addEventListener("appinstalled", () => {
     installPrompt = null;
-    onInstallable();
+    onChange();
 });

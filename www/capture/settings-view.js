@@ -51,12 +51,17 @@ export function createSettings({ onConnected, onRetryAll, onSetting }) {
         sheet("app", app),
         sheet("certificate", certificate, ...certificateHelp()),
         ...settingsSections({ onChanged: onSetting }));
-    onInstallChange(showApp);
+    onInstallChange(showInstallation);
 
     /** What this page can find out about the certificate, which browsers don't show to pages. */
     function showCertificate() {
         const kind = location.protocol !== "https:" ? "none" : workerState() === "runs" ? "trusted" : workerState() === "refused" ? "refused" : "unknown";
         certificate.textContent = message(`capture.settings.certificate-${kind}`);
+    }
+
+    function showInstallation() {
+        showCertificate();
+        showApp();
     }
 
     function showApp() {
@@ -128,8 +133,7 @@ export function createSettings({ onConnected, onRetryAll, onSetting }) {
         },
         /** Call this when the tab is opened. */
         refresh() {
-            showCertificate();
-            showApp();
+            showInstallation();
             if (isKnown) return;
             isKnown = true;
             showPlace();
