@@ -11,6 +11,7 @@ from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
@@ -78,6 +79,38 @@ def test_browser_that_blocks_the_worker(host_with_sample, browser):
         }""")
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
     expect(page.get_by_role("alert")).to_contain_text("blocked the replay engine")
+
+
+# The agent looked at the document in the page's frame.
+LOOKS = """if (window === top) {
+    window.looks = 0;
+    addEventListener("message", ({ data }) => { if (data.replayhost === "look" && data.href) window.looks += 1; });
+}"""
+
+
+@pytest.mark.parametrize("step", ["reload", "link"])
+def test_page_of_the_server_is_not_taken_for_the_capture(host_with_sample, browser, step):
+    """The browser deleted the engine, and doesn't set it up again. The server's page in the frame has no time of capture, and no mark."""
+    page = browser.page
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
+    viewer = Viewer(page)
+    expect_home(viewer)
+    expect(page.get_by_text("Captured")).to_be_visible()
+    browser.context.add_init_script(LOOKS)
+    browser.context.add_init_script("ServiceWorkerContainer.prototype.register = () => Promise.reject(new Error('refused'))")
+    browser.clear_storage(host_with_sample.replay_origin("sample"))
+    if step == "reload":
+        page.reload()
+    else:
+        page.evaluate(LOOKS)
+        viewer.follow("Species")
+    expect(viewer.read("#status")).to_contain_text("The browser blocked the replay engine")
+    wait_until(lambda: page.wait_for_timeout(20) or page.evaluate("looks"), "the agent has looked")
+    # What the viewer asks the server about that document is answered before this.
+    page.evaluate("fetch('/api/archives/sample').then((answer) => answer.text())")
+    expect(page.get_by_role("alert")).to_contain_text("The browser blocked the replay engine")
+    assert page.get_by_text("Captured").count() == 0
+    assert not page.get_by_role("button", name="Hashes agree").is_visible()
 
 
 def test_stopped_server_is_reported(host_with_sample, browser):

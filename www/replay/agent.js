@@ -149,12 +149,17 @@ function runAgent(controlOrigin) {
         }
     }
 
-    /** Reports the document in the replay frame. Images, text files and PDF don't have the engine's script. */
+    /**
+     * Reports the document in the replay frame. Images, text files and PDF don't have the engine's script. Without a worker, the server gets
+     * the frame's request, and sends the page that sets up the engine.
+     */
     function look({ request }) {
         const answer = { replayhost: "look", request };
         try {
             const frame = replayFrame();
             answer.href = frame.location.href;
+            answer.isSetup = frame.document.getElementById("boot-data") !== null;
+            if (answer.isSetup) return tell(answer);
             answer.opened = loadedURL(frame);
             answer.title = titleOf(frame.document);
             watch(frame.document);

@@ -48,6 +48,20 @@ export function createFallbacks(viewer) {
             fail(Object.assign(new Error(message("viewer.focus-taken")), { hint: message("viewer.focus-taken-hint"), isOfPage: true }));
         },
 
+        /** The page in the frame was left, and the server got the request for the next one. What it sent sets up the engine, then loads that page. */
+        awaitEngine({ url, timestamp }) {
+            const { name, over, step } = display.state;
+            // While a page is opening, its failure is heard of already.
+            if (name !== "page" || over) return;
+            const isCurrent = attempts.begin();
+            attempts.retry = () => openAgain(url, timestamp);
+            display.go("open", { url, timestamp, step });
+            display.go("send");
+            // The engine that answers the agent may be one that the browser has deleted. A new agent doesn't hear it.
+            agent.stop();
+            agent.check().catch((error) => isCurrent() && fail(error));
+        },
+
         /** Files became unavailable. */
         showUnavailable(url, timestamp, error) {
             attempts.retry = () => openAgain(url, timestamp);

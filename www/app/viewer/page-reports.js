@@ -163,12 +163,13 @@ export function createPageReports(viewer) {
     async function checkDocument() {
         const isCurrent = attempts.track();
         await new Promise((done) => setTimeout(done, settleMilliseconds));
-        const { href, clicked, title: seen } = await agent.ask("look");
+        const { href, isSetup, clicked, title: seen } = await agent.ask("look");
         if (!isCurrent()) return;
         if (href === "") await checkRefusal(clicked);
-        else if (href) hasArrived = true;
+        else if (href) hasArrived = !isSetup;
         const address = parseReplayURL(href, archive);
-        if (!address || sameDocument(address.url, reportedURL)) return;
+        if (address && isSetup) viewer.fallbacks.awaitEngine(address);
+        if (!address || isSetup || sameDocument(address.url, reportedURL)) return;
         arrive({ kind: "load", ...address, title: String(seen ?? ""), icons: [], isSeen: true });
     }
 
