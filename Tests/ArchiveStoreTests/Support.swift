@@ -169,8 +169,16 @@ extension Archive {
     /// The archive as any copy of its store has it.
     var withoutState: Archive {
         var archive = self
-        archive.knownState = nil
+        archive.lastReading = verified.map { Reading(state: "", verified: $0) }
         return archive
+    }
+}
+
+extension Committer {
+    /// Ends the hashing of a linked file as it is now.
+    func finishHashing(key: String, sha256: String) throws -> Archive {
+        let state = try store.catalog.archive(key: key)?.fileState(in: store.layout)
+        return try finishHashing(key: key, sha256: sha256, of: state ?? "")
     }
 }
 

@@ -59,6 +59,36 @@ struct VerificationTests {
         #expect(test.store.verifications.last(of: now)?.summary == now.verified)
     }
 
+    /// Another program writes over it, and sets its modification time back.
+    @Test func linkedFileThatChangesBeforeItIsHashedLosesItsResult() throws {
+        let test = try TestStore()
+        let (path, archive) = try test.makeLinkedArchive("a")
+        #expect(try test.store.verifications.verify(archive, trust: nil) { _ in } != nil)
+        #expect(try test.store.archive(id: archive.id)?.verified != nil)
+        try change(path, .inPlace)
+        #expect(try JobRunner(test.store, kinds: [.hash]).runNext()?.state == .done)
+        let now = try #require(try test.store.archives().first)
+        #expect(now.archive.sha256 != nil && now.archive.verificationCode(now.availability) == .notVerified)
+    }
+
+    /// What was hashed before isn't continued: it's of another file.
+    @Test func linkedFileThatChangesWhileItIsHashedIsHashedAgain() async throws {
+        let test = try TestStore()
+        let (path, archive) = try test.makeLinkedArchive("a")
+        let runner = JobRunner(test.store, kinds: [.hash])
+        let job = try #require(try test.jobs().first { $0.kind == .hash })
+        let file = try archive.openFile(in: test.layout)
+        var work = HashingWork(key: archive.key, state: try file.status().state)
+        try work.run(file) { _ in }
+        runner.keepPartialHash(work, job.id)
+        try change(path, .inPlace)
+        #expect(
+            code { _ = try test.store.committer.finishHashing(key: work.key, sha256: work.sha256, of: work.state) }
+                == .changed)
+        #expect(try runner.runNext()?.state == .done)
+        #expect(try await test.store.archive(id: archive.id)?.sha256 == sha256ByOpenSSL(path))
+    }
+
     @Test func auditQueuesOldVerifications() throws {
         let test = try TestStore()
         let archive = try verified(test)
@@ -69,7 +99,7 @@ struct VerificationTests {
             verifiedAt: Date(timeIntervalSinceNow: -90_000))
         #expect(
             try test.store.catalog.setVerification(
-                summary, of: #require(archive.knownState), findings: [], key: archive.key))
+                summary, of: #require(archive.lastReading?.state), findings: [], key: archive.key))
         try test.store.verifications.queueAudit(days: 1)
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext()?.state == .done)
     }

@@ -5,6 +5,10 @@
 //
 // FAIL_CALL=write|fsync|rename|open|link|read makes these calls fail with FAIL_ERRNO if the path contains FAIL_PATH; with
 // FAIL_AFTER=N, after N such calls. FAIL_CALL=space reports a full file system there.
+//
+// With CHANGE_TO=FILE they don't fail. Instead, before the first of them, the file at that path gets the bytes of FILE: written over its own,
+// with its time of modification set back, or with CHANGE_BY=rename by another file that takes its place. MATCH_COUNT=FILE receives the number
+// of calls that matched.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define REAL(name, ...) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))(__VA_ARGS__)
@@ -30,19 +35,43 @@ static void count(void) {
     if (at && number == atol(at)) kill(getpid(), SIGKILL);
 }
 
-__attribute__((destructor)) static void write_count(void) {
-    const char *path = getenv("KILL_COUNT");
-    if (!path) return;
-    FILE *file = fopen(path, "w");
+static void write_number(const char *path, long number) {
+    FILE *file = path ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "%ld\n", atomic_load(&calls));
+    fprintf(file, "%ld\n", number);
     fclose(file);
+}
+
+__attribute__((destructor)) static void write_counts(void) {
+    write_number(getenv("KILL_COUNT"), atomic_load(&calls));
+    write_number(getenv("MATCH_COUNT"), atomic_load(&matches));
+}
+
+// By another process, so that its calls aren't counted here.
+static void change(const char *path) {
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&done)) return;
+    const char *how = getenv("CHANGE_BY");
+    const char *script = how && !strcmp(how, "rename") ? "cp \"$1\" \"$2.other\" && mv \"$2.other\" \"$2\""
+        : "touch -r \"$2\" \"$1.time\" && dd if=\"$1\" of=\"$2\" conv=notrunc status=none && touch -r \"$1.time\" \"$2\"";
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        unsetenv("LD_PRELOAD");
+        execl("/bin/sh", "sh", "-c", script, "sh", getenv("CHANGE_TO"), path, (char *)NULL);
+        _exit(1);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) abort();
 }
 
 static int fails(const char *call, const char *path) {
     const char *wanted = getenv("FAIL_CALL"), *part = getenv("FAIL_PATH"), *after = getenv("FAIL_AFTER");
     if (!wanted || !part || !path || strcmp(wanted, call) || !strstr(path, part)) return 0;
-    if (after && atomic_fetch_add(&matches, 1) < atol(after)) return 0;
+    if (atomic_fetch_add(&matches, 1) < (after ? atol(after) : 0)) return 0;
+    if (getenv("CHANGE_TO")) {
+        change(path);
+        return 0;
+    }
     errno = atoi(getenv("FAIL_ERRNO"));
     return 1;
 }
@@ -80,7 +109,7 @@ ssize_t pwrite64(int file, const void *bytes, size_t size, off64_t offset) {
 
 ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *target, size_t size, unsigned flags) {
     count_at(to);
-    return fails_at("write", to) ? -1 : REAL(copy_file_range, from, at, to, target, size, flags);
+    return fails_at("write", to) || fails_at("read", from) ? -1 : REAL(copy_file_range, from, at, to, target, size, flags);
 }
 
 ssize_t pread(int file, void *bytes, size_t size, off_t offset) {

@@ -116,8 +116,8 @@ class Store:
 class Server:
     """`replayhost serve` on any free port."""
 
-    def __init__(self, store):
-        self.process = store.start("serve", "--port", "0")
+    def __init__(self, store, **faults):
+        self.process = store.start("serve", "--port", "0", **faults)
         line = self.process.stdout.readline()
         match = re.search(r"http://localhost:(\d+)", line)
         assert match, f"{line}{self.process.stderr.read() if self.process.poll() is not None else ''}"

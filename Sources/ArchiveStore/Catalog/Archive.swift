@@ -20,13 +20,14 @@ package struct Archive: Sendable, Hashable {
     package var isExamined = true
     package var entry: LibraryEntry
     package var summary: ArchiveSummary
-    /// The result of the last verification; `nil` before the first.
-    package var verified: VerificationSummary?
-    /// The state of the file when all of it was read last: imported, hashed or verified. See `stat.state`.
-    package var knownState: String?
+    /// The file as it was when all of it was read last: imported, hashed or verified. `nil` if that is unknown.
+    package var lastReading: Reading?
     /// The number of pages that were detected among the captures of an archive without a page list; 0 before its text is
     /// indexed.
     package var detectedPageCount = 0
+
+    /// The result of the last verification; `nil` before the first.
+    package var verified: VerificationSummary? { lastReading?.verified }
 
     /// The number of listed pages, else of detected ones.
     package var pageCount: Int { summary.pageCount > 0 ? summary.pageCount : detectedPageCount }
@@ -70,6 +71,26 @@ package struct Archive: Sendable, Hashable {
     /// Returns 12 hex digits that identify the file.
     static func mark(of key: String) -> String {
         String(key.dropFirst(key.hasPrefix(StoreLayout.provisionalPrefix) ? 4 : 0).filter { $0 != "-" }.prefix(12))
+    }
+}
+
+extension Archive {
+    /// A file as it was when all of it was read, with the result of a verification of it. A result without the file's state, or with that of
+    /// another reading, can't be stored.
+    package struct Reading: Sendable, Hashable {
+        /// See `stat.state`.
+        package let state: String
+        package let verified: VerificationSummary?
+
+        /// A verification of the file in this state; `nil` if it wasn't verified.
+        init(state: String, verified: VerificationSummary?) {
+            (self.state, self.verified) = (state, verified)
+        }
+
+        /// Another reading. The result of an earlier one counts only if the file was in the same state.
+        init(state: String, after earlier: Reading?) {
+            self.init(state: state, verified: earlier?.state == state ? earlier?.verified : nil)
+        }
     }
 }
 

@@ -32,8 +32,10 @@ struct ArchiveRecord: CatalogRecord {
             storage: linkedFile.map(ArchiveStorage.linked) ?? .managed,
             isExamined: try row.decode(Bool.self, forKey: .isExamined),
             entry: try LibraryEntry(from: decoder), summary: try ArchiveSummary(from: decoder))
-        archive.verified = try row.decodeIfPresent(VerificationSummary.self, forKey: .verification)
-        archive.knownState = try row.decodeIfPresent(String.self, forKey: .knownState)
+        let verified = try row.decodeIfPresent(VerificationSummary.self, forKey: .verification)
+        archive.lastReading = try row.decodeIfPresent(String.self, forKey: .knownState).map {
+            Archive.Reading(state: $0, verified: verified)
+        }
         archive.detectedPageCount = try row.decode(Int.self, forKey: .detectedPageCount)
         self.archive = archive
         sidecarStamp = try row.decodeIfPresent(String.self, forKey: .sidecarStamp)
@@ -53,7 +55,7 @@ struct ArchiveRecord: CatalogRecord {
         try row.encode(archive.isExamined, forKey: .isExamined)
         try row.encode(sidecarStamp, forKey: .sidecarStamp)
         try row.encode(archive.verified, forKey: .verification)
-        try row.encode(archive.knownState, forKey: .knownState)
+        try row.encode(archive.lastReading?.state, forKey: .knownState)
         try row.encode(archive.detectedPageCount, forKey: .detectedPageCount)
     }
 }

@@ -271,7 +271,7 @@ struct Catalog: Sendable {
                 database, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key])
             guard let row else { return false }
             var archive = row.archive
-            (archive.verified, archive.knownState) = (summary, state)
+            archive.lastReading = Archive.Reading(state: state, verified: summary)
             archive.summary.findingCounts = FindingCounts(findings)
             try ArchiveRecord(archive, sidecarStamp: row.sidecarStamp).update(database)
             try database.execute(sql: "DELETE FROM finding WHERE archiveKey = ?", arguments: [key])

@@ -189,6 +189,7 @@ struct Importer {
         _ incoming: IncomingArchive, opened: WACZFile? = nil, packed: WACZWriter.Result? = nil
     ) throws -> ImportOutcome {
         let sha256 = incoming.sha256
+        let state = try incoming.file.status().state
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
             reading: incoming.file.bytes(named: incoming.originalName), opened: opened,
@@ -199,6 +200,8 @@ struct Importer {
         }
         try incoming.file.synchronize()
         return try store.committing(checkCancellation: { try progress(.waiting) }) {
+            // A file that was moved here can still be open in another program.
+            guard try incoming.file.status().state == state else { throw SourceFile.changed(incoming.source) }
             // Another process may have imported the same file meanwhile.
             let existing = try catalog.archive(key: sha256)
             if let duplicate = try duplicate(existing) { return duplicate }
@@ -211,8 +214,7 @@ struct Importer {
             archive.entry.sourceFindings = lost.isEmpty ? nil : lost
             let sidecar = Sidecar(archive, replaces: replaced?.key)
             try store.committer.put(incoming, index, sidecar: sidecar, isKnown: existing != nil)
-            // The file was hashed while it was copied.
-            archive.knownState = archive.fileState(in: layout)
+            archive.lastReading = archive.fileState(in: layout).map { Archive.Reading(state: $0, verified: nil) }
             try store.committer.addToCatalog(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
                 existing?.storage.isLinked == true ? .adopted : replaced != nil ? .replaced : .imported

@@ -42,11 +42,13 @@ struct SourceFile {
 
     /// - Throws: `StoreError` `failed` if the file changed since it was opened.
     func checkUnchanged() throws {
-        guard try isUnchanged() else {
-            throw StoreError(
-                .failed, "the file changed while it was read", place: path,
-                hint: "wait until it is complete, then import it again")
-        }
+        guard try isUnchanged() else { throw Self.changed(path) }
+    }
+
+    static func changed(_ path: String) -> StoreError {
+        StoreError(
+            .failed, "the file changed while it was read", place: path,
+            hint: "wait until it is complete, then import it again")
     }
 
     /// Deletes the file, if its path still leads to it and it's unchanged.

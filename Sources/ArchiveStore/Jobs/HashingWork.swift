@@ -2,14 +2,13 @@ import Foundation
 
 /// Hashes one linked file. Hashing can be stopped, and continued with the same value.
 struct HashingWork: Sendable {
-    /// The archive's key and its file. If either changes, hashing starts over.
+    /// The archive's key and the state of its file (`stat.state`). If either changes, hashing starts over.
     let key: String
-    let file: FileReference
+    let state: String
     private var hash = FileHash()
 
-    init(key: String, file: FileReference) {
-        self.key = key
-        self.file = file
+    init(key: String, state: String) {
+        (self.key, self.state) = (key, state)
     }
 
     /// The number of bytes hashed.

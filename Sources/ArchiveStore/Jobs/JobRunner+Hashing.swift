@@ -4,20 +4,20 @@ extension JobRunner {
     /// - Returns: How the job ended; `nil` if it was paused or cancelled.
     /// - Throws: What the catalog throws.
     func hash(_ job: Job, step: Step) throws -> JobEnd? {
-        guard let id = job.archiveID, let archive = try store.catalog.archive(id: id),
-            let file = archive.storage.linkedFile
-        else {
+        guard let id = job.archiveID, let archive = try store.catalog.archive(id: id), archive.storage.isLinked else {
             return .cancelled(
                 reason: "nothing to hash: the archive was removed, or its file is in the store now")
         }
         guard archive.sha256 == nil else { return .done(id, bytes: archive.size) }
-        var work = HashingWork(key: archive.key, file: file)
-        if let before = takePartialHash(job.id), before.key == work.key, before.file == file { work = before }
+        var work = takePartialHash(job.id)
         do {
             let file = try archive.openFile(in: store.layout)
-            try work.run(file) { try step($0, nil) }
-            try archive.checkAvailability(in: store.layout)
-            let hashed = try store.committer.finishHashing(key: work.key, sha256: work.sha256)
+            let state = try file.status().state
+            var hashing = HashingWork(key: archive.key, state: state)
+            if let work, work.key == hashing.key, work.state == state { hashing = work }
+            defer { work = hashing }
+            try hashing.run(file) { try step($0, nil) }
+            let hashed = try store.committer.finishHashing(key: archive.key, sha256: hashing.sha256, of: state)
             return .done(hashed.id, bytes: hashed.size)
         } catch JobStop.catalogFailed(let error) {
             keepPartialHash(work, job.id)
@@ -34,7 +34,7 @@ extension JobRunner {
     }
 
     /// Returns the end for an error: the file may be unavailable, and the file or the archive may have changed.
-    private func failed(_ job: Job, _ archive: Archive, _ work: HashingWork, _ error: any Error) throws -> JobEnd {
+    private func failed(_ job: Job, _ archive: Archive, _ work: HashingWork?, _ error: any Error) throws -> JobEnd {
         let current = try store.catalog.archive(id: archive.id)
         guard let current, current.storage.isLinked else {
             return .cancelled(reason: "the archive was removed")
@@ -42,12 +42,9 @@ extension JobRunner {
         if current.key != archive.key || current.storage != archive.storage {
             return .notStarted(reason: "the file has changed and will be hashed again")
         }
-        guard current.availability(in: store.layout) != .unavailable else {
-            keepPartialHash(work, job.id)
-            return .notStarted(reason: Self.fileUnavailable)
-        }
-        // If the file is unchanged, a retry can continue from here.
-        if current.availability(in: store.layout) == .available { keepPartialHash(work, job.id) }
-        return JobEnd(error)
+        let availability = current.availability(in: store.layout)
+        // If the file is unchanged, it's continued from here.
+        if availability != .changed { keepPartialHash(work, job.id) }
+        return availability == .unavailable ? .notStarted(reason: Self.fileUnavailable) : JobEnd(error)
     }
 }

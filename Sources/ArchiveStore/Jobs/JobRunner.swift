@@ -150,7 +150,9 @@ package final class JobRunner: Sendable {
         partialHashes.withLock { $0.removeValue(forKey: id) }
     }
 
-    func keepPartialHash(_ work: HashingWork, _ id: Int64) {
+    /// Does nothing if nothing was hashed.
+    func keepPartialHash(_ work: HashingWork?, _ id: Int64) {
+        guard let work else { return }
         partialHashes.withLock { hashes in
             if hashes.count >= Self.partialHashesMax { hashes.removeAll() }
             hashes[id] = work

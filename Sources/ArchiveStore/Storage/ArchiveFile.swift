@@ -37,7 +37,9 @@ extension Archive {
     package func observed(in layout: StoreLayout) -> ListedArchive {
         let status = fileStatus(in: layout)
         var archive = self
-        if let status, status.state != knownState { archive.verified = nil }
+        if let status, let lastReading, status.state != lastReading.state {
+            archive.lastReading = Reading(state: lastReading.state, verified: nil)
+        }
         return ListedArchive(archive: archive, availability: availability(status))
     }
 
@@ -104,7 +106,7 @@ extension Archive {
             hint: "connect the drive it's on, or move the file back; your notes and tags are safe")
     }
 
-    private var changed: StoreError {
+    var changed: StoreError {
         StoreError(
             .changed, "the file of \"\(id)\" has changed since you added it", place: storage.linkedFile?.path,
             hint: "add the new version with `replayhost import --link FILE`, or restore the old file")

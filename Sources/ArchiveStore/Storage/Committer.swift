@@ -124,16 +124,19 @@ struct Committer {
     ///
     /// If this is interrupted after the new sidecar was written, `repair` completes it.
     ///
-    /// - Parameter key: The archive's key when hashing started.
+    /// - Parameters:
+    ///   - key: The archive's key when hashing started.
+    ///   - state: The file's state, from the first byte that was hashed to the last.
     /// - Throws: `StoreError`: `notFound` if the archive was removed or updated meanwhile, `unavailable`, `changed`.
-    func finishHashing(key: String, sha256: String) throws -> Archive {
+    func finishHashing(key: String, sha256: String, of state: String) throws -> Archive {
         return try store.committing {
             guard var archive = try catalog.archive(key: key), archive.storage.isLinked else {
                 throw StoreError(.notFound, "the archive was removed or updated while its file was hashed")
             }
             try archive.checkAvailability(in: layout)
+            guard archive.fileState(in: layout) == state else { throw archive.changed }
             archive.sha256 = sha256
-            archive.knownState = archive.fileState(in: layout)
+            archive.lastReading = Archive.Reading(state: state, after: archive.lastReading)
             let isDuplicate = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
             guard key.hasPrefix(StoreLayout.provisionalPrefix), !isDuplicate else {
                 try save(archive)

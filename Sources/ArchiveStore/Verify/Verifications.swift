@@ -35,10 +35,11 @@ package struct Verifications: Sendable {
             // What was done since is lost if it can't be saved, and only that.
             defer { if let latest { try? save(latest, archive, state) } }
             // Also of the file before it was changed, if this store had read it.
-            let before = archive.knownState.flatMap { read(VerificationReport.self, .verified, archive, $0) }
+            let before = archive.lastReading.flatMap { read(VerificationReport.self, .verified, archive, $0.state) }
             // All of it was hashed then.
             let isJustImported =
-                before == nil && archive.knownState == state && archive.importedAt.timeIntervalSinceNow > -86_400
+                before == nil && archive.lastReading?.state == state
+                && archive.importedAt.timeIntervalSinceNow > -86_400
             var checked = try StoreError.refusingDamage {
                 let file = try opened.bytes(named: "\(archive.id).wacz")
                 let wacz: WACZFile
@@ -119,7 +120,7 @@ package struct Verifications: Sendable {
     package func changed() throws -> [Archive] {
         try store.catalog.allArchives().filter { archive in
             guard archive.verified != nil, let state = archive.fileState(in: layout) else { return false }
-            return state != archive.knownState
+            return state != archive.lastReading?.state
         }
     }
 

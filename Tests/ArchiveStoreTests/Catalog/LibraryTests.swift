@@ -104,8 +104,7 @@ struct LibraryTests {
         let test = try TestStore()
         for code in [VerificationCode.damaged, .signed, .partly, .suspicious] {
             try add(test, code.rawValue) {
-                $0.verified = VerificationSummary(
-                    code: code, contents: code, signer: nil, verifiedAt: Date(timeIntervalSince1970: 0))
+                $0.lastReading = Self.reading(code)
             }
         }
         try add(test, "new")
@@ -143,9 +142,11 @@ struct LibraryTests {
 
     @Test func statesAreAlternatives() throws {
         let test = try TestStore()
-        try add(test, "errors") { ($0.summary.findingCounts.error, $0.verified) = (1, Self.verified) }
-        try add(test, "warnings") { ($0.summary.findingCounts.warning, $0.verified) = (1, Self.verified) }
-        try add(test, "notices") { ($0.summary.findingCounts.notice, $0.verified) = (1, Self.verified) }
+        try add(test, "errors") { ($0.summary.findingCounts.error, $0.lastReading) = (1, Self.reading(.hashesAgree)) }
+        try add(test, "warnings") {
+            ($0.summary.findingCounts.warning, $0.lastReading) = (1, Self.reading(.hashesAgree))
+        }
+        try add(test, "notices") { ($0.summary.findingCounts.notice, $0.lastReading) = (1, Self.reading(.hashesAgree)) }
         try add(test, "new")
         // Generated archives have a warning.
         let path = try test.file("linked.wacz")
@@ -163,8 +164,11 @@ struct LibraryTests {
         #expect(states == ["issues": 3, "unavailable": 1, "not-verified": 1, "hashes-agree": 3])
     }
 
-    private static let verified = VerificationSummary(
-        code: .hashesAgree, contents: .hashesAgree, signer: nil, verifiedAt: Date(timeIntervalSince1970: 0))
+    private static func reading(_ code: VerificationCode) -> Archive.Reading {
+        let verified = VerificationSummary(
+            code: code, contents: code, signer: nil, verifiedAt: Date(timeIntervalSince1970: 0))
+        return Archive.Reading(state: "", verified: verified)
+    }
 
     @Test func equalArchivesAreInTheOrderOfTheirIDs() throws {
         let test = try TestStore()

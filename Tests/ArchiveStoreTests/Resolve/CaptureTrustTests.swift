@@ -17,7 +17,7 @@ struct CaptureTrustTests {
         let bytes = RecordedArchive([record]).bytes()
         let archive = try test.store.importFile(at: test.folder.write(bytes, to: "\(name).wacz")).archive
         let summary = VerificationSummary(code: code, contents: .hashesAgree, signer: name, verifiedAt: Date())
-        let state = try #require(archive.knownState)
+        let state = try #require(archive.lastReading?.state)
         #expect(try test.store.catalog.setVerification(summary, of: state, findings: [], key: archive.key))
         return try #require(try test.store.archive(id: archive.id))
     }

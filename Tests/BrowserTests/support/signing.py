@@ -31,13 +31,13 @@ def pack(files, path):
             package.writestr(entry, contents)
 
 
-def signed(folder, name, signer="signer.example", names=("signer.example",), change=None):
-    """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key.
+def signed(folder, name, signer="signer.example", names=("signer.example",), change=None, files=None):
+    """Writes files with a signature by openssl. Returns the path and the SHA-256 of the key.
 
     `signer`: the subject of the certificate and the domain, if `name` is "domain". `names`: for which the certificate is. `change`
-    gets the files by name before the list of files is signed.
+    gets the files by name before the list of files is signed. `files`: by name, with the list; without them, those of the sample.
     """
-    files = sample()
+    files = dict(files or sample())
     if change:
         change(files)
     text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
