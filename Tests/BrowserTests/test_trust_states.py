@@ -1,6 +1,7 @@
 """Each place that shows the result of a verification shows that of the file as it is now: whole, changed, replaced or gone."""
 
 import json
+import os
 import re
 from urllib.parse import quote
 
@@ -9,9 +10,10 @@ import pytest
 from forgeries import forge, read
 from packed import STAMP, Package, Record
 from support.expecting import expect
-from support.journey import SITE
+from support.journey import SITE, expect_home
 from support.places import CHECKOUT, FIXTURES
 from support.signing import signed
+from support.viewer import Viewer
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
@@ -178,3 +180,33 @@ def test_results_are_those_of_the_file_as_it_is(host, browser, page, tmp_path, k
     assert results_in(page, ".toolbar") == ([code] if code != "not-verified" else [])
     info.click()
     expect(page.locator(".page-info dd").filter(has_text=WORDS[code])).to_have_count(1)
+
+
+@pytest.mark.parametrize("kind", ["managed", "linked"])
+def test_file_changes_after_its_captures_were_looked_up(host, page, tmp_path, kind):
+    """The page is read from the changed file. Its mark is asked again then."""
+    path, _ = signed(tmp_path, "anonymous")
+    identifier = host.add_verified(path, *(["--link"] if kind == "linked" else []))
+    host.wait_until_indexed()
+    file = path if kind == "linked" else host.store / "files" / f"{host.archive(identifier)['sha256']}.wacz"
+    answered = []
+
+    def change_meanwhile(route):
+        answer = json.loads(host.request("GET", route.request.url.removeprefix(host.home))[2])
+        answered.append(answer["closest"]["verification"])
+        if len(answered) == 1:
+            before = file.stat()
+            file.chmod(0o600)
+            file.write_bytes(file.read_bytes())
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        route.fulfill(json=answer)
+
+    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz")
+    viewer, mark = Viewer(page), page.locator(".toolbar [data-trust]")
+    expect_home(viewer)
+    expect(mark).to_have_attribute("data-trust", "signed-anonymously")
+    page.route("**/captures?*film*", change_meanwhile)
+    viewer.open_url(f"{SITE}/film.html")
+    expect(viewer.read("#film")).to_be_visible()
+    expect(mark).to_have_attribute("data-trust", "not-verified")
+    assert answered[0] == "signed-anonymously"

@@ -10,6 +10,9 @@ const restoredSecondsMin = 8;
 const entriesMilliseconds = 50;
 const entriesTriesMax = 60;
 const movesMax = 50;
+const checkMilliseconds = 1000;
+// What is known of a capture whose file the server refuses to read.
+const refusals = { "archive-changed": "changed", "archive-unavailable": "unavailable" };
 const noMoves = Object.freeze({ counts: [], length: 0 });
 
 /**
@@ -20,7 +23,7 @@ const noMoves = Object.freeze({ counts: [], length: 0 });
 const noExpectation = Object.freeze({ url: "", page: null, hint: "" });
 
 /** @param {import("./viewer.js").Viewer} viewer */
-export function createArrivals({ agent, archive, display, frame, icons, pageReports, showHint, steps }) {
+export function createArrivals({ agent, archive, attempts, display, frame, icons, lookups, pageReports, showHint, steps }) {
     let expected = noExpectation;
     // The last report with icons, from the page in the frame.
     let pageIcons = { icons: [], timestamp: "" };
@@ -93,6 +96,20 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
         else if (name === "opening" || !panel) movesLater = steps.goEarly(count) ? 0 : count;
     }
 
+    /** Asks what is known of the page after it was read. Its file may have changed since its captures were looked up. */
+    function checkAgain({ capture }) {
+        const isCurrent = attempts.track();
+        setTimeout(async () => {
+            if (!isCurrent() || !isFramePage({ capture })) return;
+            const list = await lookups.now(capture).catch(({ code }) => ({ refusal: refusals[code] }));
+            const { framePage } = display.state;
+            if (!isCurrent() || !isFramePage({ capture })) return;
+            const now = list.refusal ? { ...framePage.capture, verification: list.refusal } : list.closest;
+            const isKnown = ["verification", "uncovered"].every((key) => now?.[key] === framePage.capture[key]);
+            if (now && isSameCapture(now, capture) && !isKnown) display.go("arrive", { page: { ...framePage, capture: now } });
+        }, checkMilliseconds);
+    }
+
     return {
         isFramePage,
 
@@ -154,6 +171,7 @@ export function createArrivals({ agent, archive, display, frame, icons, pageRepo
             if (position) agent.tell("scroll", position);
             display.focusPage();
             icons.set(pageIcons.icons, pageIcons.timestamp);
+            if (report.kind === "load") checkAgain(page);
         },
 
         /** Shows a page whose URL isn't in the index, unless a panel covers it. */

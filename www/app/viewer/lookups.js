@@ -34,6 +34,13 @@ export function createLookups(archive) {
 
     return {
         capturesOf,
+
+        /** Returns the captures around this one as they are now. */
+        now({ url, request, timestamp }) {
+            lists.clear();
+            return capturesOf(request ?? url, timestamp);
+        },
+
         nearest,
         standIn,
 
