@@ -71,7 +71,7 @@ struct VerificationTests {
         #expect(now.archive.sha256 != nil && now.archive.verificationCode(now.availability) == .notVerified)
     }
 
-    /// What was hashed before isn't continued: it's of another file.
+    /// A partial hash of an earlier state isn't continued.
     @Test func linkedFileThatChangesWhileItIsHashedIsHashedAgain() async throws {
         let test = try TestStore()
         let (path, archive) = try test.makeLinkedArchive("a")

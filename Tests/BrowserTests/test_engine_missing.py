@@ -84,7 +84,7 @@ def test_browser_that_blocks_the_worker(host_with_sample, browser):
 # The agent looked at the document in the page's frame.
 LOOKS = """if (window === top) {
     window.looks = 0;
-    addEventListener("message", ({ data }) => { if (data.replayhost === "look" && data.href) window.looks += 1; });
+    addEventListener("message", ({ data }) => { if (data.replayhost === "look" && data.href?.includes("mp_/")) window.looks += 1; });
 }"""
 
 

@@ -184,7 +184,7 @@ def test_results_are_those_of_the_file_as_it_is(host, browser, page, tmp_path, k
 
 @pytest.mark.parametrize("kind", ["managed", "linked"])
 def test_file_changes_after_its_captures_were_looked_up(host, page, tmp_path, kind):
-    """The page is read from the changed file. Its mark is asked again then."""
+    """The file is written again between the lookup and the reading. The viewer asks once more, and shows that it isn't verified."""
     path, _ = signed(tmp_path, "anonymous")
     identifier = host.add_verified(path, *(["--link"] if kind == "linked" else []))
     host.wait_until_indexed()

@@ -14,7 +14,7 @@ from support.signing import signed
 
 SITE = "https://bank.example"
 PAGES = 12
-# Before so many reads the file changes, from the first one on. 20 in `make soak`.
+# At so many points, spread over all reads of it, the file is changed. 20 in `make soak`.
 MOMENTS = int(os.environ.get("MOMENTS", "2"))
 IMPORT, LINK, VERIFY, BACKUP = ["import", "source.wacz"], ["import", "--link", "source.wacz"], ["verify"], ["backup", "copies"]
 # What is done before, what is done while the file changes, and which file that is.
@@ -79,6 +79,7 @@ def replay(store, right, **faults):
             if len(given) % 10 == 1:
                 found = answer(server, "/archives/source.wacz")
                 assert found in (right.read_bytes(), None) or result(server, "/api/archives/source") not in SIGNED
+        assert server.process.poll() is None
     return all(found and is_signed for found, is_signed in given)
 
 
@@ -143,5 +144,7 @@ def test_changed_bytes_are_never_called_signed(tmp_path, shim, files, work, by):
         print(f"{work}, {by}: {before} of {reads} reads, {'done' if is_done else 'refused'}, {results}")
         # Of the others the library has a copy, or what changed is replaced by one.
         if work.startswith(("link", "verification", "replay")):
-            assert sha256(case.changed) == sha256(other), "it was changed meanwhile"
-            assert results[-1] not in SIGNED
+            is_changed = sha256(case.changed) == sha256(other)
+            # A server reads the file also in the background, so the number of its reads varies.
+            assert is_changed or work.startswith("replay") and before > 0
+            assert not is_changed or not SIGNED & {*results[-1:]}

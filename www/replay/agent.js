@@ -140,13 +140,21 @@ function runAgent(controlOrigin) {
 
     const titleOf = (page) => String(page.title ?? "").slice(0, 1000);
 
+    const navigationOf = (frame) => performance.getEntriesByType.call(frame.performance, "navigation")[0];
+
     /** Returns the URL from which the document was loaded. Its current URL may differ. */
     function loadedURL(frame) {
         try {
-            return performance.getEntriesByType.call(frame.performance, "navigation")[0].name;
+            return navigationOf(frame).name;
         } catch {
             return "";
         }
+    }
+
+    /** Whether the document is this one, from the server, and not a captured one with the same element, which the worker answered. */
+    function isSetup(frame) {
+        const { getElementById } = Document.prototype;
+        return getElementById.call(frame.document, "boot-data") !== null && !(navigationOf(frame)?.workerStart > 0);
     }
 
     /**
@@ -158,7 +166,7 @@ function runAgent(controlOrigin) {
         try {
             const frame = replayFrame();
             answer.href = frame.location.href;
-            answer.isSetup = frame.document.getElementById("boot-data") !== null;
+            answer.isSetup = isSetup(frame);
             if (answer.isSetup) return tell(answer);
             answer.opened = loadedURL(frame);
             answer.title = titleOf(frame.document);

@@ -75,19 +75,19 @@ package struct Archive: Sendable, Hashable {
 }
 
 extension Archive {
-    /// A file as it was when all of it was read, with the result of a verification of it. A result without the file's state, or with that of
-    /// another reading, can't be stored.
+    /// The state of a file when it was last read completely, and the result of verifying it in that state. A catalog has no result without
+    /// a state.
     package struct Reading: Sendable, Hashable {
         /// See `stat.state`.
         package let state: String
         package let verified: VerificationSummary?
 
-        /// A verification of the file in this state; `nil` if it wasn't verified.
+        /// - Parameter verified: What a verification of the file in this state found; `nil` if there was none.
         init(state: String, verified: VerificationSummary?) {
             (self.state, self.verified) = (state, verified)
         }
 
-        /// Another reading. The result of an earlier one counts only if the file was in the same state.
+        /// Keeps the result of an earlier reading if the file was in the same state.
         init(state: String, after earlier: Reading?) {
             self.init(state: state, verified: earlier?.state == state ? earlier?.verified : nil)
         }

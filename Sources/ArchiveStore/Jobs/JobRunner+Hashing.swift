@@ -43,7 +43,11 @@ extension JobRunner {
             return .notStarted(reason: "the file has changed and will be hashed again")
         }
         let availability = current.availability(in: store.layout)
-        // If the file is unchanged, it's continued from here.
+        // Another program changed it and set its modification time back, or changed only its attributes.
+        if availability == .available, (error as? StoreError)?.code == .changed {
+            return .notStarted(reason: "the file changed while it was hashed and will be hashed again")
+        }
+        // A retry continues from here if the file is in the same state.
         if availability != .changed { keepPartialHash(work, job.id) }
         return availability == .unavailable ? .notStarted(reason: Self.fileUnavailable) : JobEnd(error)
     }

@@ -126,7 +126,7 @@ struct Committer {
     ///
     /// - Parameters:
     ///   - key: The archive's key when hashing started.
-    ///   - state: The file's state, from the first byte that was hashed to the last.
+    ///   - state: The file's state when hashing started.
     /// - Throws: `StoreError`: `notFound` if the archive was removed or updated meanwhile, `unavailable`, `changed`.
     func finishHashing(key: String, sha256: String, of state: String) throws -> Archive {
         return try store.committing {

@@ -35,6 +35,7 @@ export function createArrivals({ agent, archive, attempts, display, frame, icons
     let wasRestored = false;
     // Whether the next report of a page makes its hint: the frame was navigated, as far as is known, or a doubt is shown.
     let needsHint = true;
+    let checkTimer = 0;
     // Whether the arriving page got the captured answer to other data.
     let hasSimilarAnswer = false;
     // The URL of a document that is such an answer itself.
@@ -99,14 +100,18 @@ export function createArrivals({ agent, archive, attempts, display, frame, icons
     /** Asks what is known of the page after it was read. Its file may have changed since its captures were looked up. */
     function checkAgain({ capture }) {
         const isCurrent = attempts.track();
-        setTimeout(async () => {
-            if (!isCurrent() || !isFramePage({ capture })) return;
-            const list = await lookups.now(capture).catch(({ code }) => ({ refusal: refusals[code] }));
+        const isThere = () => isCurrent() && isFramePage({ capture }) && (display.state.name === "page" || display.state.over);
+        clearTimeout(checkTimer);
+        checkTimer = setTimeout(async () => {
+            if (!isThere()) return;
+            const { closest, error } = await lookups.now(capture).catch((reason) => ({ error: reason }));
+            // The server has stopped, which says nothing of the file.
+            if (!isThere() || error?.status === 0) return;
+            const isSame = closest?.archive === capture.archive && closest && isSameCapture(closest, capture);
+            const { verification = refusals[error?.code] ?? "not-verified", uncovered } = isSame ? closest : {};
             const { framePage } = display.state;
-            if (!isCurrent() || !isFramePage({ capture })) return;
-            const now = list.refusal ? { ...framePage.capture, verification: list.refusal } : list.closest;
-            const isKnown = ["verification", "uncovered"].every((key) => now?.[key] === framePage.capture[key]);
-            if (now && isSameCapture(now, capture) && !isKnown) display.go("arrive", { page: { ...framePage, capture: now } });
+            if (verification === framePage.capture.verification && uncovered === framePage.capture.uncovered) return;
+            display.go("arrive", { page: { ...framePage, capture: { ...framePage.capture, verification, uncovered } } });
         }, checkMilliseconds);
     }
 

@@ -48,16 +48,17 @@ export function createFallbacks(viewer) {
             fail(Object.assign(new Error(message("viewer.focus-taken")), { hint: message("viewer.focus-taken-hint"), isOfPage: true }));
         },
 
-        /** The page in the frame was left, and the server got the request for the next one. What it sent sets up the engine, then loads that page. */
+        /** The server answered the frame's request, with the page that sets up the engine. That one loads the requested page. */
         awaitEngine({ url, timestamp }) {
             const { name, over, step } = display.state;
-            // While a page is opening, its failure is heard of already.
+            // A page that is opening has its own errors and its time limit.
             if (name !== "page" || over) return;
             const isCurrent = attempts.begin();
             attempts.retry = () => openAgain(url, timestamp);
             display.go("open", { url, timestamp, step });
+            pageReports.expect();
             display.go("send");
-            // The engine that answers the agent may be one that the browser has deleted. A new agent doesn't hear it.
+            // The agent may still use a worker that the browser has deleted. A new agent doesn't.
             agent.stop();
             agent.check().catch((error) => isCurrent() && fail(error));
         },

@@ -35,7 +35,7 @@ export function createLookups(archive) {
     return {
         capturesOf,
 
-        /** Returns the captures around this one as they are now. */
+        /** Returns the captures around this one as they are now. Other answers may be of the file before it changed, so they're forgotten. */
         now({ url, request, timestamp }) {
             lists.clear();
             return capturesOf(request ?? url, timestamp);

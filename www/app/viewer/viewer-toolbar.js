@@ -137,7 +137,7 @@ export function createToolbar(archive, { onOpen, onLeave, onReload, onPrint, onE
          * @param {import("../core/api.js").CaptureList} [near] captures of the same URL around it
          */
         setTime(shown, near) {
-            const next = shown ? `${shown.timestamp} ${shown.url} ${near.total} ${shown.verification}` : "";
+            const next = shown ? `${shown.timestamp} ${shown.url} ${near.total} ${shown.archive} ${shown.verification} ${shown.uncovered}` : "";
             // Reports repeat. What may be open stays.
             if (next !== shownCapture) about = shown ? [markOf(shown), infoButton(shown, near)].filter(Boolean) : [];
             shownCapture = next;
