@@ -9,7 +9,11 @@
 // With CHANGE_TO=FILE they don't fail. Instead, before the first of them, the file at that path gets the bytes of FILE: written over its own,
 // with its time of modification set back, or with CHANGE_BY=rename by another file that takes its place. MATCH_COUNT=FILE receives the number
 // of calls that matched.
+//
+// DISK_OF=FOLDER keeps in FOLDER.disk/ what a power cut would leave of FOLDER: files and lists of folders, as they were when they were last
+// flushed. `power_cut.py` makes the folder from it.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -124,14 +128,81 @@ ssize_t read(int file, void *bytes, size_t size) {
     return fails_at("read", file) ? -1 : REAL(read, file, bytes, size);
 }
 
+// The number of a file, which no later file has: inodes are used again, but at another time.
+static void write_key(int folder, const char *name, char key[64], unsigned *mode) {
+    struct statx status;
+    if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status)) abort();
+    snprintf(key, 64, "%llx-%llx-%x", status.stx_ino, status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+    *mode = status.stx_mode;
+}
+
+// Copies a file, or lists a folder: the key, mode and name of each entry.
+static void write_contents(const char *path, unsigned mode, FILE *copy) {
+    if (S_ISDIR(mode)) {
+        DIR *folder = opendir(path);
+        if (!folder) abort();
+        for (struct dirent *entry; (entry = readdir(folder));) {
+            char key[64];
+            unsigned kind;
+            struct stat status;
+            if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+            // It may have been deleted meanwhile.
+            if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
+            write_key(dirfd(folder), entry->d_name, key, &kind);
+            fprintf(copy, "%s %o %s%c", key, kind, entry->d_name, 0);
+        }
+        closedir(folder);
+        return;
+    }
+    FILE *file = fopen(path, "r");
+    if (!file) abort();
+    char bytes[1 << 16];
+    for (size_t size; (size = fread(bytes, 1, sizeof bytes, file));) fwrite(bytes, 1, size, copy);
+    fclose(file);
+}
+
+// The contents are those of before the call: what is written during it may not be flushed.
+static int flush(int file, int (*call)(int)) {
+    const char *root = getenv("DISK_OF");
+    char link[64], path[4096], key[64], name[4200], partial[4300];
+    unsigned mode;
+    if (!root) return call(file);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0) abort();
+    path[length] = 0;
+    if (strncmp(path, root, strlen(root))) return call(file);
+    write_key(file, "", key, &mode);
+    snprintf(name, sizeof name, "%s.disk/%s", root, key);
+    snprintf(partial, sizeof partial, "%s.%d", name, gettid());
+    FILE *copy = fopen(partial, "w");
+    if (!copy) abort();
+    write_contents(link, mode, copy);
+    struct stat status;
+    if (fstat(file, &status)) abort();
+    fflush(copy);
+    futimens(fileno(copy), (struct timespec[]){status.st_atim, status.st_mtim});
+    fclose(copy);
+    int result = call(file);
+    if (result == 0) REAL(rename, partial, name);
+    if (result == 0 && !strcmp(path, root)) {
+        snprintf(name, sizeof name, "%s.disk/root", root);
+        FILE *first = fopen(name, "w");
+        if (!first) abort();
+        fputs(key, first);
+        fclose(first);
+    }
+    return result;
+}
+
 int fsync(int file) {
     count();
-    return fails_at("fsync", file) ? -1 : REAL(fsync, file);
+    return fails_at("fsync", file) ? -1 : flush(file, (int (*)(int))dlsym(RTLD_NEXT, "fsync"));
 }
 
 int fdatasync(int file) {
     count();
-    return fails_at("fsync", file) ? -1 : REAL(fdatasync, file);
+    return fails_at("fsync", file) ? -1 : flush(file, (int (*)(int))dlsym(RTLD_NEXT, "fdatasync"));
 }
 
 int ftruncate(int file, off_t size) {

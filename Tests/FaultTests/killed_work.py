@@ -4,6 +4,8 @@ Covers imports (copied, moved, linked, replacing, multi-WACZ), removals, edits, 
 happens at a random instant, or before a random call that changes the file system. After the next start, everything that users see
 must be as before the work or as after it, without leftovers. Rounds whose work ended before the kill don't count. The same seed
 repeats the same work in the same order, killed at the same fraction of its duration. WORK= limits the kinds of work.
+
+With POWER_CUT=1, the power fails at that moment, or right after the work ended: only what was flushed to disk is left.
 """
 
 import json
@@ -17,6 +19,7 @@ import time
 import zipfile
 from collections import Counter
 
+from power_cut import Disk
 from program import sha256 as digest
 from support.places import BINARY
 from writers.generated import write_large
@@ -38,6 +41,7 @@ class Work:
         self.store, self.backup = f"{folder}/store", f"{folder}/backup"
         self.number = self.resumed = 0
         self.paths = {}
+        self.disk = Disk(folder, shim) if os.environ.get("POWER_CUT") else None
         os.makedirs(f"{folder}/in")
         os.makedirs(f"{folder}/elsewhere")
 
@@ -60,6 +64,9 @@ class Work:
         environment = dict(os.environ)
         if instant is None:
             environment.update(LD_PRELOAD=self.shim, KILL_COUNT=counted, KILL_AT=str(call))
+        if self.disk:
+            self.disk.flush()
+            environment.update(self.disk.environment)
         process = subprocess.Popen(
             [BINARY, *arguments, "--store", self.store], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             start_new_session=True, env=environment,
@@ -73,6 +80,9 @@ class Work:
             with open(counted) as file:
                 calls = int(file.read())
             os.remove(counted)
+        if self.disk:
+            # Linked files stay the same: another inode would be another file.
+            self.disk.cut("store", "backup", "in")
         return (None if process.returncode < 0 else process.returncode), errors, calls
 
     # What users see

@@ -388,9 +388,11 @@ extension WACZFile {
                 at: "datapackage.json", consequence: "They are still shown, but anyone could have changed them.")
             return []
         }
-        let more = uncovered.count > 1 ? " and \(uncovered.count - 1) more" : ""
+        let names = uncovered.prefix(10).map { "“\($0.name.prefix(150))”" }.joined(separator: ", ")
+        let more = uncovered.count > 10 ? " and \(uncovered.count - 10) more" : ""
+        let files = uncovered.count == 1 ? "one file" : "\(uncovered.count) files"
         log.add(
-            .warning, "content-uncovered", "The signature doesn't cover everything: \(first.name.prefix(200))\(more).",
+            .warning, "content-uncovered", "The signature doesn't cover \(files): \(names)\(more).",
             at: first.name,
             consequence:
                 "What isn't covered is hidden until you choose to show it. Someone could have added it after the archive was signed."
