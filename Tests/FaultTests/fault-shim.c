@@ -11,7 +11,7 @@
 // of calls that matched.
 //
 // DISK_OF=FOLDER keeps in FOLDER.disk/ what a power cut would leave of FOLDER: files and lists of folders, as they were when they were last
-// flushed. `power_cut.py` makes the folder from it.
+// flushed. `power_cut.py` makes the folder from it. With DISK_LOSES=TEXT, the disk loses what is flushed at paths with this text.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -184,7 +184,8 @@ static int flush(int file, int (*call)(int)) {
     futimens(fileno(copy), (struct timespec[]){status.st_atim, status.st_mtim});
     fclose(copy);
     int result = call(file);
-    if (result == 0) REAL(rename, partial, name);
+    const char *lost = getenv("DISK_LOSES");
+    if (result == 0 && !(lost && strstr(path, lost))) REAL(rename, partial, name);
     if (result == 0 && !strcmp(path, root)) {
         snprintf(name, sizeof name, "%s.disk/root", root);
         FILE *first = fopen(name, "w");

@@ -5,7 +5,7 @@ happens at a random instant, or before a random call that changes the file syste
 must be as before the work or as after it, without leftovers. Rounds whose work ended before the kill don't count. The same seed
 repeats the same work in the same order, killed at the same fraction of its duration. WORK= limits the kinds of work.
 
-With POWER_CUT=1, the power fails at that moment, or right after the work ended: only what was flushed to disk is left.
+With a power cut, only what was flushed to disk is left at that moment, or right after the work ended.
 """
 
 import json
@@ -36,12 +36,12 @@ class Failure(Exception):
 class Work:
     """A store, its expected contents, and the next change to make."""
 
-    def __init__(self, folder, seed, shim):
+    def __init__(self, folder, seed, shim, cuts_power):
         self.folder, self.chance, self.shim = folder, random.Random(seed), str(shim)
         self.store, self.backup = f"{folder}/store", f"{folder}/backup"
         self.number = self.resumed = 0
         self.paths = {}
-        self.disk = Disk(folder, shim) if os.environ.get("POWER_CUT") else None
+        self.disk = Disk(folder, shim) if cuts_power else None
         os.makedirs(f"{folder}/in")
         os.makedirs(f"{folder}/elsewhere")
 
@@ -383,8 +383,8 @@ class Work:
             self.run("remove", "--yes", name)
 
 
-def run(folder, kills, seed, shim):
-    work, outcomes, durations = Work(folder, seed, shim), Counter(), {}
+def run(folder, kills, seed, shim, cuts_power=False):
+    work, outcomes, durations = Work(folder, seed, shim, cuts_power), Counter(), {}
     work.run("import", work.file()[1], work.file()[1])
     order, killed, checked = [], 0, 0
     while killed < kills:
