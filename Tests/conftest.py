@@ -145,3 +145,12 @@ class Scheduling(LoadScopeScheduling):
 
 def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory):
+    """The library that simulates a failing disk, a kill or a power cut."""
+    library = tmp_path_factory.mktemp("shim") / "shim.so"
+    source = Path(__file__).parent / "FaultTests" / "fault-shim.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return library

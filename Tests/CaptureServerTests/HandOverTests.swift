@@ -215,7 +215,7 @@ struct HandOverTests {
         try JSONEncoder().encode(WorkerResult.success(forged))
             .write(to: URL(fileURLWithPath: layout.session(row.sessionID) + "/result.json"))
         #expect(try handOver().files(of: row) == nil)
-        try handOver().keep(files, of: row)
+        try await handOver().keep(files, of: row)
         #expect(try handOver().files(of: row)?.title == "A film")
         try await handOver().run(row, files)
         try await expectDone(row.downloadID)

@@ -1,4 +1,4 @@
-"""Kills the capture server, or a worker, at random instants and between any two steps of the hand-over.
+"""Kills the capture server, or a worker, at random instants and between any two steps of the hand-over; and cuts the power there.
 
 Each URL that was accepted is exactly one row, one archive and one file, with the right content, and nothing is left over. KILLS= and SEED=
 change the number of kills and the seed. The same seed repeats the same kills after the same delays.
@@ -17,6 +17,7 @@ import media_content
 import pytest
 from capture_host import FAST_RETRIES, CaptureHost, end
 from fake_tools import FakeTools
+from power_cut import Disk
 from support.waiting import wait_until
 from website import LARGE_PDF
 
@@ -128,7 +129,10 @@ def test_whatever_the_instant_nothing_is_lost(tmp_path, website):
         print(f"resumed: {len(host.tools.calls(what='resumed'))}", flush=True)
 
 
-@pytest.mark.parametrize("step", ["result", "imported", "filed", "completed", "swept"])
+STEPS = ["result", "imported", "filed", "completed", "swept"]
+
+
+@pytest.mark.parametrize("step", STEPS)
 def test_hand_over_continues_after_each_step(tmp_path, website, step):
     host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
     client = Client(host)
@@ -144,6 +148,42 @@ def test_hand_over_continues_after_each_step(tmp_path, website, step):
         assert len(host.tools.calls(what="finished")) == calls == 1
     finally:
         host.stop()
+
+
+@pytest.mark.parametrize("step", ["accepted", *STEPS, "reported"])
+def test_nothing_is_lost_in_a_power_cut(tmp_path, shim, website, step):
+    """Only what was flushed to disk is left. What was accepted is downloaded, and what was reported as completed isn't downloaded again."""
+    host = CaptureHost(tmp_path / "host", FakeTools(tmp_path / "tools"), *FAST_RETRIES)
+    client, disk = Client(host), Disk(host.folder, shim)
+    try:
+        # The folders of a new server aren't part of the test.
+        host.start()
+        host.stop()
+        disk.flush()
+        host.start(**disk.environment, **({"REPLAYHOST_CAPTURE_CRASH_AFTER": step} if step in STEPS else {}))
+        key = client.share(website.fake("slow" if step == "accepted" else "ok", seconds=1, title=f"After {step}"))
+        if step in STEPS:
+            assert host.wait_for_crash() == 9
+        else:
+            if step == "reported":
+                host.wait_for(client.accepted[key], "completed")
+            host.kill_9()
+        host.expect_no_processes()
+        calls = len(host.tools.calls(what="finished"))
+        disk.cut("store", "Downloads")
+        host.start()
+        assert step != "reported" or host.status(client.accepted[key])["state"] == "completed"
+        expect_all_once(host, client)
+        assert step in ("accepted", "result") or len(host.tools.calls(what="finished")) == calls == 1
+    finally:
+        host.stop()
+
+
+@pytest.mark.parametrize("lost", ["/Downloads", "/capture/"])
+def test_control_a_disk_that_loses_what_was_flushed_is_noticed(tmp_path, shim, website, monkeypatch, lost):
+    monkeypatch.setenv("DISK_LOSES", lost)
+    with pytest.raises(AssertionError):
+        test_nothing_is_lost_in_a_power_cut(tmp_path, shim, website, "reported")
 
 
 def test_accepted_is_on_disk(tmp_path, website):

@@ -11,20 +11,10 @@ import threading
 import pytest
 from capture_host import SECONDS, make_server
 from share_device import SHARE_BINARY, Device, payload
-from support.places import CHECKOUT
 from support.waiting import wait_until
 
-SHIM = CHECKOUT / "Tests/FaultTests/fault-shim.c"
 ROUNDS = 50 if os.environ.get("CASES") == "all" else 6
 ENOSPC, EROFS = 28, 30
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory):
-    """The library that kills a process before one of its calls, or makes the call fail."""
-    library = tmp_path_factory.mktemp("shim") / "shim.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SHIM, "-ldl"], check=True)
-    return library
 
 
 @pytest.fixture(scope="module")

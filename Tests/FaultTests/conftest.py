@@ -1,20 +1,10 @@
 """Fixtures: a store for fault injection, and temporary mounts."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from program import Store
-
-
-@pytest.fixture(scope="session")
-def shim(tmp_path_factory):
-    """The library that simulates a failing disk."""
-    library = tmp_path_factory.mktemp("shim") / "shim.so"
-    source = Path(__file__).parent / "fault-shim.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return library
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ package enum Folder {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw .system(errno, doing: "creating the folder", path: path)
         }
+        // Otherwise, a power cut takes the folder away, with all that was flushed in it.
+        try synchronize(parentOf: path)
     }
 
     /// Returns what the file system knows of a file or a folder; `nil` if there is none or it can't be read, with
@@ -109,11 +111,15 @@ package enum Folder {
     package static func synchronize(parentOf path: String) throws(StoreError) {
         let slash = path.lastIndex(of: "/")
         let parent = slash == path.startIndex ? "/" : slash.map { String(path[..<$0]) } ?? "."
-        let folder = try Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY)
+        try synchronize(Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY))
+    }
+
+    /// Flushes the names in a folder to disk, if the file system supports that.
+    package static func synchronize(_ folder: Descriptor) throws(StoreError) {
         guard fsync(folder.number) != 0 else { return }
         // SMB and some FUSE file systems don't support fsync for folders.
         guard ![EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EBADF].contains(errno) else { return }
-        throw .system(errno, doing: "flushing to disk", path: parent)
+        throw .system(errno, doing: "flushing to disk", path: folder.path)
     }
 
     /// Returns the number of bytes that this user can still write on the file system of `path`.

@@ -115,10 +115,14 @@ struct HandOver: Sendable {
         }
     }
 
-    /// Notes what a worker made, so that a server that is killed during the hand-over goes on with it.
-    func keep(_ files: SavedFiles, of row: DownloadRow) throws {
-        try Folder.create(layout.received(row))
-        try StoreDocument.write(files, to: result(row))
+    /// Flushes what a worker made to disk and notes it, so that a server continues the hand-over after a kill or a power cut.
+    func keep(_ files: SavedFiles, of row: DownloadRow) async throws {
+        try await BlockingWork().long {
+            let session = SessionFolder(layout.session(row.sessionID))
+            for name in [files.archive, files.file].compactMap({ $0 }) { try session.flush(name) }
+            try Folder.create(layout.received(row))
+            try StoreDocument.write(files, to: result(row))
+        }
     }
 
     /// Returns what an earlier attempt made, if its hand-over was interrupted.
@@ -207,8 +211,9 @@ struct HandOver: Sendable {
 
 /// Files in the folders of users.
 enum SavedFolder {
-    /// Creates a folder for people's files, which other programs may read.
+    /// Creates a folder for people's files, which other programs may read, and flushes the folders above it to disk.
     static func create(_ folder: String, below root: String) throws {
+        let isRootNew = !Folder.isFolder(root)
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
@@ -216,6 +221,13 @@ enum SavedFolder {
                 .unusable, "can't create the folder for saved files (\(error.localizedDescription))", place: folder,
                 hint: "check who owns \(root), or choose another folder with --downloads")
         }
+        // Also those that were there: the server may have been killed before it flushed them.
+        var path = folder
+        while path.count > root.count {
+            try Folder.synchronize(parentOf: path)
+            path = (path as NSString).deletingLastPathComponent
+        }
+        if isRootNew { try Folder.synchronize(parentOf: root) }
     }
 
     /// Whether anything has a name, a symbolic link too.

@@ -33,6 +33,18 @@ struct SessionFolder: Sendable {
         try bytes.withUnsafeBytes { try file.append($0) }
     }
 
+    /// Flushes a file and the folders that lead to it to disk. Does nothing if there is none.
+    ///
+    /// - Throws: `StoreError` `refused` if it's something else than a plain file.
+    func flush(_ name: String) throws {
+        guard let file = try place(of: name)?.open() else { return }
+        try file.synchronize()
+        let parts = name.split(separator: "/")
+        for depth in parts.indices {
+            try (place(of: parts[...depth].joined(separator: "/"))?.folder).map(Folder.synchronize)
+        }
+    }
+
     /// Moves a file to a path that tools can't reach. Does nothing if an interrupted hand-over has moved it.
     func take(_ name: String, to target: String) throws {
         if Folder.exists(target) { return }
@@ -47,6 +59,9 @@ struct SessionFolder: Sendable {
             unlink(target)
             throw Self.refused(name, "it changed while it was moved")
         }
+        // Its old name doesn't come back in a power cut, when it has a third one.
+        try Folder.synchronize(parentOf: target)
+        try Folder.synchronize(place.folder)
     }
 
     // Places ------------------------------------------------------------------------------------------------------

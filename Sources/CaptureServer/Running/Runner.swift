@@ -266,7 +266,7 @@ final class Runner: Sendable {
         // Whatever a tool makes of it: to curl, it can look like the end of a file.
         if egress.isUsedUp { return .failure(Self.tooLarge(egress)) }
         if case .exited(let result?) = end {
-            if case .success(let files) = result, !row.isPreview { try handOver.keep(files, of: row) }
+            if case .success(let files) = result, !row.isPreview { try await handOver.keep(files, of: row) }
             return result
         }
         if try freeBytes() < settings.freeBytesMin { return .failure(Self.diskIsFull) }
