@@ -129,11 +129,12 @@ ssize_t read(int file, void *bytes, size_t size) {
 }
 
 // The number of a file, which no later file has: inodes are used again, but at another time.
-static void write_key(int folder, const char *name, char key[64], unsigned *mode) {
+static int find_key(int folder, const char *name, char key[64], unsigned *mode) {
     struct statx status;
-    if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status)) abort();
+    if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status)) return 0;
     snprintf(key, 64, "%llx-%llx-%x", status.stx_ino, status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
     *mode = status.stx_mode;
+    return 1;
 }
 
 // Copies a file, or lists a folder: the key, mode and name of each entry.
@@ -144,12 +145,9 @@ static void write_contents(const char *path, unsigned mode, FILE *copy) {
         for (struct dirent *entry; (entry = readdir(folder));) {
             char key[64];
             unsigned kind;
-            struct stat status;
             if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
             // It may have been deleted meanwhile.
-            if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
-            write_key(dirfd(folder), entry->d_name, key, &kind);
-            fprintf(copy, "%s %o %s%c", key, kind, entry->d_name, 0);
+            if (find_key(dirfd(folder), entry->d_name, key, &kind)) fprintf(copy, "%s %o %s%c", key, kind, entry->d_name, 0);
         }
         closedir(folder);
         return;
@@ -172,7 +170,7 @@ static int flush(int file, int (*call)(int)) {
     if (length < 0) abort();
     path[length] = 0;
     if (strncmp(path, root, strlen(root))) return call(file);
-    write_key(file, "", key, &mode);
+    if (!find_key(file, "", key, &mode)) abort();
     snprintf(name, sizeof name, "%s.disk/%s", root, key);
     snprintf(partial, sizeof partial, "%s.%d", name, gettid());
     FILE *copy = fopen(partial, "w");
