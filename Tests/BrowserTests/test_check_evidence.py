@@ -244,7 +244,19 @@ def test_script_names_every_file_that_is_not_listed(tmp_path, name, data):
     """Also one whose name is that of a folder."""
     path = rewrite(FIXTURES / "sample.wacz", tmp_path / "more.wacz", lambda files: files.update({name: data, "empty/": b""}))
     text = check(path)[1]
-    assert f"none  '{name}' isn't in the file list" in text and "empty" not in text
+    assert f"none  no hash in the file list protects '{name}'" in text and "empty" not in text
+
+
+@pytest.mark.parametrize("change", [lambda one: one.pop("hash"), lambda one: one.update(hash="")])
+def test_script_names_a_listed_file_without_a_hash(tmp_path, change):
+    """The signature is still right, for what has a hash."""
+    def drop(files):
+        package = json.loads(files["datapackage.json"])
+        [one] = [one for one in package["resources"] if one["path"] == "pages/pages.jsonl"]
+        change(one)
+        files["datapackage.json"] = json.dumps(package).encode()
+    code, text = check(signed(tmp_path, "anonymous", change=drop)[0])
+    assert code == 0 and "none  no hash in the file list protects 'pages/pages.jsonl': anyone could have added or changed it" in text, text
 
 
 def test_script_takes_no_path_that_is_listed_twice(tmp_path):
@@ -269,7 +281,7 @@ def test_script_names_what_the_list_does_not(tmp_path):
     """And finds no capture by an index that isn't listed."""
     path = rewrite(FIXTURES / "sample.wacz", tmp_path / "added.wacz", lambda files: files.update({
         "indexes/added.cdx": b'key 20241121090000 {"url": "https://bank.example/", "filename": "a.warc", "offset": 0, "length": 1}'}))
-    assert "none  'indexes/added.cdx' isn't in the file list" in check(path)[1]
+    assert "none  no hash in the file list protects 'indexes/added.cdx'" in check(path)[1]
     assert check(path, "--url", "https://bank.example/", "--time", "20241121090000")[0] == 1
 
 

@@ -34,6 +34,9 @@ WORDS = {"signed-anonymously": "Signed, unknown key", "hashes-agree": "Hashes ag
 UNMARKED = {"signed-anonymously", "hashes-agree", "partly", "not-verified"}
 # The results of files by state: of a copy in the store, and of a linked file.
 STATES = {"whole": None, "changed": ("not-verified", "changed"), "replaced": ("not-verified", "changed"), "gone": (None, None)}
+# What Details says instead of a result.
+GONE = {None: "This file can't be found, so nothing about it can be checked now.",
+    "changed": "This file has changed since it was added, so earlier results aren't about its contents now."}
 URL = "https://state.example/"
 
 
@@ -157,6 +160,13 @@ def test_results_are_those_of_the_file_as_it_is(host, browser, page, tmp_path, k
         page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz#view=details")
         expect(page.get_by_role("heading", name="Verification")).to_be_visible()
         assert set(results_in(page, ".archive-head")) == only
+        verification = page.get_by_role("region", name="Verification")
+        if now[identifier] in GONE:
+            # Nothing is said of the earlier contents, and nothing can be verified.
+            expect(verification).to_contain_text(GONE[now[identifier]])
+            assert verification.get_by_role("button").count() == 0 and "match" not in verification.inner_text()
+        else:
+            expect(verification.get_by_role("button", name=re.compile("^Verify (now|again)$"))).to_be_visible()
         page.goto("about:blank")
         page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz#view=report")
         sheet = page.get_by_role("article")

@@ -7,10 +7,13 @@ import zipfile
 
 import pytest
 
+from forgeries import forge, read
 from support.expecting import expect
 from support.places import FIXTURES
 from support.signing import signed
 from support.waiting import wait_until
+from test_check_evidence import change_signed, rewrite
+from test_evidence import open_report
 
 pytestmark = pytest.mark.one_chromium
 
@@ -169,7 +172,7 @@ def test_signer_is_whom_the_certificate_names(host, page, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "verdict"), [
-    ("anonymous", "It was signed with the key below. It doesn't show whose key that is."),
+    ("anonymous", "It was signed with the key below. Nothing shows whose key that is."),
     ("domain", "It says that signer.example signed it, but that isn't proven."),
     ("forged", "The signature, which names an anonymous key, is invalid and proves nothing."),
     ("other", "The signature is for other contents, so it proves nothing"),
@@ -180,3 +183,33 @@ def test_signature_is_explained(host, page, tmp_path, name, verdict):
     open_page(host, page, name)
     expect(section(page)).to_contain_text(verdict)
     expect(section(page)).to_contain_text(fingerprint)
+
+
+@pytest.mark.parametrize(("forgery", "contents", "signature"), [
+    ("warc-plain", "Everything that the signature covers matches its hashes. Some content isn't covered.", "What the signature covers was signed with the key below."),
+    ("end-record-comment", "the ZIP is made in a way that may be an attack", "The signature fits only what replayhost found in the file."),
+    ("page-title", "Something in this file doesn't match its hash", "The list of files was signed with the key below."),
+])
+def test_right_signature_is_not_said_to_be_of_the_whole_file(host, page, tmp_path, forgery, contents, signature):
+    path = tmp_path / "forged.wacz"
+    path.write_bytes(forge(forgery, read(signed(tmp_path, "anonymous")[0])))
+    host.add_verified(path)
+    open_page(host, page, "forged")
+    expect(section(page)).to_contain_text(contents)
+    expect(section(page)).to_contain_text(signature)
+    assert "It was signed" not in section(page).inner_text()
+
+
+@pytest.mark.parametrize(("created", "said"), [
+    ("2024-05-04T00:00:00Z", "4 May 2024, 00:00 UTC. Nothing proves it, and the file has later captures."),
+    ("2024-11-22T00:00:00Z", "22 November 2024, 00:00 UTC. Nothing proves it."),
+])
+def test_claimed_time_of_signing_is_called_a_claim(host, page, tmp_path, created, said):
+    """Its captures are of 3 May to 21 November 2024."""
+    path = rewrite(signed(tmp_path, "anonymous")[0], tmp_path / "claims.wacz", change_signed(created=created))
+    host.add_verified(path)
+    open_page(host, page, "claims")
+    expect(section(page).locator("div", has_text="Claimed time of signing").last).to_have_text(f"Claimed time of signing{said}")
+    open_report(host, page, "claims")
+    later = page.get_by_role("region", name="Signature", exact=True).get_by_text("The file has captures of a later time.")
+    expect(later).to_have_count(1 if "later" in said else 0)

@@ -75,11 +75,8 @@ struct UncoveredContentTests {
         #expect(
             try wacz.captures(ofURL: Self.forged).isEmpty && wacz.captures(ofURL: "http://bank.example/own").isEmpty)
         #expect(wacz.warcEntry(named: "evil.warc.gz") == nil && wacz.warcEntry(named: "archive/evil.warc.gz") == nil)
-        #expect(wacz.openFindings.map(\.code) == ["content-uncovered"])
-        #expect(
-            wacz.openFindings.first?.what
-                == "The signature doesn't cover 3 files: “archive/evil.warc.gz”, “indexes/evil.cdx”, “pages/evil.jsonl”."
-        )
+        #expect(Set(wacz.openFindings.map(\.code)) == ["content-uncovered"])
+        #expect(wacz.openFindings.map(\.location) == wacz.uncoveredEntries.map(\.name))
         let result = try ArchiveVerifier(wacz, lookups: FileLookups(wacz)).run()
         #expect(VerificationCode(contents: result) == .uncovered)
         // A signature doesn't hide it, and it doesn't hide that a signature is wrong.

@@ -377,7 +377,7 @@ extension WACZFile {
         let uncovered = entries.filter { entry in
             !hashed.contains(entry.name) && folders.contains { entry.name.hasPrefix($0) }
         }
-        guard let first = uncovered.first else { return [] }
+        guard !uncovered.isEmpty else { return [] }
         let isAnyCovered = entries.contains {
             hashed.contains($0.name) && $0.name.hasPrefix(folders[0]) && isWARC($0.name)
         }
@@ -388,15 +388,11 @@ extension WACZFile {
                 at: "datapackage.json", consequence: "They are still shown, but anyone could have changed them.")
             return []
         }
-        let names = uncovered.prefix(10).map { "“\($0.name.prefix(150))”" }.joined(separator: ", ")
-        let more = uncovered.count > 10 ? " and \(uncovered.count - 10) more" : ""
-        let files = uncovered.count == 1 ? "one file" : "\(uncovered.count) files"
-        log.add(
-            .warning, "content-uncovered", "The signature doesn't cover \(files): \(names)\(more).",
-            at: first.name,
-            consequence:
-                "What isn't covered is hidden until you choose to show it. Someone could have added it after the archive was signed."
-        )
+        for entry in uncovered {
+            log.add(
+                .warning, "content-uncovered", "The signature doesn't cover this file.", at: entry.name,
+                consequence: "Anyone could have added it, at any time. It's hidden unless you choose to show it.")
+        }
         return uncovered
     }
 

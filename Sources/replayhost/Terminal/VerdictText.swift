@@ -23,7 +23,7 @@ enum VerdictText {
             case .recordsDiffer: "the files that have a hash match it, but \(differing(report.result))"
             case .suspicious: "nothing disagrees, but the ZIP is made in a way that may be an attack"
             case .uncovered:
-                "nothing that the signature covers disagrees with its hashes; it doesn't cover everything"
+                "everything that the signature covers matches its hashes; some content isn't covered"
             case .unreplayable:
                 "some captures can't be shown, or only in part: \(count)"
                     + (report.result.records.failed > 0 ? "; \(differing(report.result))" : "")
@@ -67,7 +67,7 @@ enum VerdictText {
                 "time stamp: \($0) by \(stamp.authority ?? "an unknown authority"), \(stamp.outcome.rawValue)"
             }
         }
-        let claimed = signature.created.map { "created, as the signer says: \($0)" }
+        let claimed = signature.created.map { "claimed time of signing: \($0), which nothing proves" }
         let certificate = signature.signer?.chain.first.map {
             "certificate: \($0.subject), issued by \($0.issuer), valid \($0.notBefore) to \($0.notAfter)"
         }

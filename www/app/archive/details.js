@@ -37,7 +37,7 @@ export function createTab({ item, onFindings, onChanged, exporter }) {
 
     function showIssues(shown, archive = item) {
         issues.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
-            make("h2", { id: "findings-title", tabindex: "-1", text: message("details.issues") }), findingList(shown, archive, repair),
+            make("h2", { id: "findings-title", tabindex: "-1", text: message("details.issues", { isThere: isUnavailable(archive) ? "no" : "yes" }) }), findingList(shown, archive, repair),
             listDownload((format) => api.listFile(item, "issues", {}, format)))]));
     }
     if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));

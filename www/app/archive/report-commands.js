@@ -1,9 +1,11 @@
 /** The commands of an evidence report, which repeat what it states with common tools. `Tests/BrowserTests/test_evidence.py` runs them. */
+import { isCovered } from "../components/trust-mark.js";
 import { message } from "../core/i18n.js";
 import { readDigest } from "./digest.js";
 
 // How the last line of check-evidence begins.
-const lastLines = { "hashes-agree": "RESULT not signed", signed: "RESULT signed by", "invalid-signature": "RESULT FAILS" };
+const lastLines = { "hashes-agree": "RESULT not signed", signed: "RESULT signed by", "signed-anonymously": "RESULT signed by", uncovered: "RESULT signed by",
+    "invalid-signature": "RESULT FAILS" };
 const systemRoots = "/etc/ssl/certs/ca-certificates.crt";
 
 // Letters that are drawn in their own place and in this direction. Shells differ in how they read a backslash.
@@ -29,9 +31,11 @@ export function reportCommands({ archive, capture, record, problem }) {
     const file = fileName(archive);
     const claims = [archive.sha256 && `--sha256 ${archive.sha256}`,
         capture && `--url ${quoted(capture.url)} --time ${capture.timestamp.slice(0, 14)}`].filter(Boolean);
+    // A signature by MD5 proves nothing of a capture, and none covers one that was added.
+    const lastLine = archive.verification !== "uncovered" || isCovered(archive, capture ?? archive) ? lastLines[archive.verification] : undefined;
     const whole = [`python3 check-evidence ${quoted(file)}`, ...claims].join(" \\\n    ");
     const ofFile = [
-        { title: message("commands.whole"), lines: [whole], expected: lastLines[archive.verification], isOfLastLine: true },
+        { title: message("commands.whole"), lines: [whole], expected: lastLine, isOfLastLine: true },
         archive.sha256 && { title: message("commands.file"), lines: [`sha256sum ${quoted(file)}`], expected: archive.sha256 },
     ].filter(Boolean);
     // Other programs may find other files in it.

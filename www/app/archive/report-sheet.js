@@ -14,7 +14,7 @@ import { readDigest } from "./digest.js";
 import { reportCommands } from "./report-commands.js";
 import { isAsVerified, recordFault } from "./report-data.js";
 import { affectedParts, shortResult, signatureFaults } from "./report-short.js";
-import { comparisonFacts } from "./verdict.js";
+import { comparisonFacts, hasLaterCaptures } from "./verdict.js";
 
 /**
  * @param {import("./report-data.js").ReportData} data
@@ -27,7 +27,7 @@ export function reportSections(data, { ts }) {
     const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
     if (!archive) return [made, ...collectionSections(item)];
     const short = section("short", make("p", { class: "report-verdict" }, trustMark(archive, { page: capture })),
-        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture))),
+        make("p", { class: "short" }, make("strong", {}, ...shortResult(archive, capture, data.record))),
         fault && make("p", { class: "short" }, make("strong", { text: message(`report.short.record-${fault}`) })),
         capture && item.kind === "collection" && make("p", {}, ...messageParts("report.member", { collection: foreign(item.title) || item.id })));
     if (!isAsVerified(archive)) return [made, short, whyNothingIsStated(archive)];
@@ -178,7 +178,7 @@ function signatureParts(archive) {
         // The signature is of the list of files only.
         ...stated([
             ["domain", !signer?.certified && foreign(signer?.domain)],
-            ["claimed-time", created && statedTime(created)],
+            ["claimed-time", created && statedTime(created), hasLaterCaptures(created, archive) && ` ${message("report.later-captures")}`],
             ["signing-software", foreign(software, 120)],
         ], "stated-beside"),
         chainTable(message(outcome === "valid" ? "report.chain" : "report.chain-unproven"), signer?.chain),
@@ -202,7 +202,7 @@ function signerParts({ signer, outcome }) {
 
 function chainTable(title, chain = []) {
     if (chain.length === 0) return null;
-    return make("table", {}, make("caption", { text: title }),
+    return make("table", { class: "certificates" }, make("caption", { text: title }),
         make("thead", {}, make("tr", {}, ...["subject", "issuer", "valid", "sha256"].map((name) =>
             make("th", { scope: "col", text: message(`report.certificate.${name}`) })))),
         make("tbody", {}, ...chain.map(({ subject, issuer, notBefore, notAfter, sha256 }) => make("tr", {},

@@ -1,29 +1,31 @@
 /** The beginning of an evidence report: the result in short, and what is affected by issues. */
 import { issuesOf } from "../components/issues.js";
-import { captureTrust, trustOf } from "../components/trust-mark.js";
+import { captureTrust, isCovered, trustOf } from "../components/trust-mark.js";
 import { foreign, make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment } from "../core/times.js";
 
-const urlsMax = 20;
+const listedMax = 20;
 
 /**
  * @param {import("../core/api.js").Archive} archive
  * @param {import("../core/api.js").Capture} [capture]
+ * @param {import("./report-data.js").RecordFacts} [record] that of the capture
  * @returns {(Node|string)[]} what the verification proves of the file or the capture, and what it doesn't
  */
-export function shortResult(archive, capture) {
+export function shortResult(archive, capture, record) {
     if (capture?.uncovered) return [message("report.short.uncovered-capture")];
     const { code, signer } = capture ? captureTrust(archive, capture) : trustOf(archive);
     const signature = archive.verificationReport?.signature;
     const time = signature?.timeStamp?.time;
-    // MD5 protects no record, and no signature is about content in another archive.
-    const isUnchanged = capture?.verification && !capture.contentArchive && !archive.findings?.some((finding) => finding.code === "hash-weak");
     return messageParts(`report.short.${code}`, { signer: foreign(signer || signature?.signer?.certified), named: signature?.signer?.certified ? "yes" : "no",
-        about: isUnchanged ? "capture" : "file", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time"),
-        reason: foreign(signatureFaults(signature)[0] ?? "", 300) });
+        about: capture && isCovered(archive, capture) ? "capture" : "file", outcome: signature?.outcome ?? "", time: time ? exactMoment(plain(time, 60)) : message("report.short.no-time"),
+        record: capture ? recordResult(record) : "", reason: foreign(signatureFaults(signature)[0] ?? "", 300) });
 }
+
+/** Whether it says something of the capture. */
+const recordResult = ({ digests } = {}) => (digests && digests !== "without-digest" ? digests : "unknown");
 
 /**
  * @param {object} [signature]
@@ -34,17 +36,30 @@ export const signatureFaults = ({ findings = [] } = {}) => findings.filter(({ se
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @returns {HTMLElement[]} the issues that change what is seen or whether it's true, with the URLs that they're about
+ * @returns {HTMLElement[]} the issues that change what is seen or whether it's true, with the URLs that they're about, or their places in the file
  */
 export function affectedParts({ findings = [] }) {
     // The section on the signature says why one is invalid.
     const issues = issuesOf(findings.filter(({ code }) => !code.startsWith("signature-")))
         .filter(({ effect, severity, cause }) => effect !== "tools" && (severity === "error" || cause === "uncovered"));
-    return issues.flatMap(({ title, cause, urls, urlCount, findings: [first] }) => {
-        const more = urlCount - Math.min(urls.length, urlsMax);
-        return [make("h3", { dir: "auto", text: title }), cause === "uncovered" && first.location
-            && make("p", {}, ...messageParts("report.uncovered-first", { file: make("code", { dir: "auto", text: plain(first.location, 200) }) })), urls.length > 0 && make("ul", {},
-            ...urls.slice(0, urlsMax).map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
-            more > 0 && make("li", { text: message("issue.more-urls", { n: more }) }))].filter(Boolean);
+    return issues.flatMap((issue) => {
+        const { title, urls, urlCount } = issue;
+        const { places, count } = placesOf(issue);
+        const rows = [
+            ...urls.slice(0, listedMax).map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
+            urlCount > listedMax && make("li", { text: message("issue.more-urls", { n: urlCount - Math.min(urls.length, listedMax) }) }),
+            ...places.map((place) => make("li", {}, make("code", { dir: "auto", text: plain(place, 200) }))),
+            count > places.length && make("li", { text: message("report.more-places", { n: count - places.length }) }),
+        ].filter(Boolean);
+        return [make("h3", { dir: "auto", text: title }), rows.length > 0 && make("ul", {}, ...rows)].filter(Boolean);
     });
+}
+
+/** Where in the file an issue is, as far as no URLs of captures say it. `count`: of all of these places. */
+function placesOf({ severity, findings }) {
+    const found = findings.filter((finding) => finding.severity === severity && !finding.urls?.length);
+    const places = [...new Set(found.filter(({ total, location }) => !total && location).map(({ location }) => location))];
+    // A finding with a total stands for those that aren't listed.
+    const unlisted = found.filter(({ total }) => total).reduce((sum, { code, total }) => sum + total - found.filter((one) => one.code === code && !one.total).length, 0);
+    return { places: places.slice(0, listedMax), count: places.length + unlisted };
 }

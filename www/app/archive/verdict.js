@@ -1,23 +1,28 @@
 /** What a verification found, and what that proves. */
 import "../messages/en/around.js";
+import { isUnavailable } from "../components/availability.js";
 import { countIssues } from "../components/issue-groups.js";
 import { kinds, trustOf } from "../components/trust-mark.js";
 import { trustSentences } from "../components/trust-sentences.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
+import { exactMoment } from "../core/times.js";
 
 /**
- * @param {import("../core/api.js").Report|undefined} report
+ * @param {import("../core/api.js").Archive} archive
  * @returns {HTMLElement[]}
  */
-export function verdict(report) {
+export function verdict(archive) {
+    const report = archive.verificationReport;
+    // Results are of the file as it was read.
+    if (isUnavailable(archive)) return [make("p", { text: trustSentences(trustOf(archive))[0] })];
     if (!report) return [make("p", { text: message("verdict.none") })];
     const { result, previous, signature, summary, newFindings } = report;
     const signer = signatureVerdict(report);
     const contents = contentsVerdict(report, signer);
     const lines = [contents, signer].sort((one, other) => (other.kind === "bad") - (one.kind === "bad"));
-    const trust = trustOf({ verification: summary.code, verificationSummary: summary });
+    const trust = trustOf({ ...archive, verification: summary.code, verificationSummary: summary });
     const isSame = previous && newFindings.length === 0 && previous.code === summary.code;
     return [
         ...lines.map(({ kind, parts }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto" }, ...parts))),
@@ -29,7 +34,7 @@ export function verdict(report) {
             ...trustSentences(trust).map((text) => make("p", { text })),
             trust.code === "signed-anonymously" && make("p", { text: message("trust.fingerprint") }),
             make("p", { text: message("trust.hash") }), make("p", { text: message("trust.servers") })),
-        make("dl", { class: "facts" }, ...[...comparisonFacts(result), ...signatureFacts(signature)].map(([name, value]) =>
+        make("dl", { class: "facts" }, ...[...comparisonFacts(result), ...signatureFacts(signature, archive)].map(([name, value]) =>
             make("div", {}, make("dt", { text: name }), make("dd", {}, value)))),
     ].filter(Boolean);
 }
@@ -51,20 +56,22 @@ const issuesLink = (...text) => make("button", { type: "button", class: "inline"
     heading?.focus();
 } } }, ...text);
 
-const signatureKinds = { "other-file": "bad", "valid-domain": "good", "valid-key": "", untrusted: "doubtful", invalid: "bad" };
+const signatureKinds = { "other-file": "bad", "valid-domain": "", "valid-key": "", untrusted: "doubtful", invalid: "bad" };
 
 /** What the verification says about who signed the file. */
-function signatureVerdict({ signature }) {
+function signatureVerdict({ signature, summary }) {
     if (!signature) return { kind: "", parts: [message("verdict.signature.none")] };
     const { outcome, signer, timeStamp } = signature;
     const domain = plain(signer?.certified ?? signer?.domain, 200);
-    const name = outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
-    const known = Object.hasOwn(signatureKinds, name) ? name : "unreadable";
-    return { kind: signatureKinds[known] ?? "doubtful", parts: [message(`verdict.signature.${known}`,
-        { signer: domain ? "domain" : "key", domain, time: timeStamp?.time ? moment(timeStamp.time) : "" })] };
+    const isDoubted = outcome === "valid" && summary.contents === "suspicious";
+    const name = isDoubted ? "suspicious" : outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
+    const known = Object.hasOwn(signatureKinds, name) || isDoubted ? name : "unreadable";
+    const kind = summary.code === "signed" ? "good" : signatureKinds[known] ?? "doubtful";
+    return { kind, parts: [message(`verdict.signature.${known}`, { signer: domain ? "domain" : "key", domain, contents: summary.contents,
+        time: timeStamp?.time ? exactMoment(plain(timeStamp.time, 60)) : "" })] };
 }
 
-function signatureFacts(signature) {
+function signatureFacts(signature, archive) {
     if (!signature) return [];
     const { signer, timeStamp, created, outcome } = signature;
     const [certificate] = signer?.chain ?? [];
@@ -73,11 +80,19 @@ function signatureFacts(signature) {
         ["key", signer?.keySHA256 && make("code", { text: plain(signer.keySHA256, 64) })],
         ["certificate", certificate && message("verdict.certificate", { subject: plain(certificate.subject, 200), issuer: plain(certificate.issuer, 200),
             first: day(certificate.notBefore), last: day(certificate.notAfter), trusted: outcome === "valid" ? "yes" : "no" })],
-        ["stamp", timeStamp && message("verdict.stamp", { known: timeStamp.time ? "yes" : "no", time: timeStamp.time ? moment(timeStamp.time) : "",
+        ["stamp", timeStamp && message("verdict.stamp", { known: timeStamp.time ? "yes" : "no", time: timeStamp.time ? exactMoment(plain(timeStamp.time, 60)) : "",
             named: authority ? "yes" : "no", authority, outcome: timeStamp.outcome ?? "" })],
-        ["signed", !timeStamp && created && message("verdict.signed-time", { time: moment(plain(created, 60)) })],
+        ["signed", !timeStamp && created && message("verdict.signed-time", { time: moment(plain(created, 60)),
+            isEarlier: hasLaterCaptures(created, archive) ? "yes" : "no" })],
     ].filter(([, value]) => value).map(([name, value]) => [message(`verdict.fact.${name}`), value]);
 }
+
+/**
+ * @param {string} created when the file claims to have been signed
+ * @param {import("../core/api.js").Archive} archive
+ * @returns {boolean} whether the claim is of a time before its last capture
+ */
+export const hasLaterCaptures = (created, { lastCapture }) => Date.parse(created) < Date.parse(lastCapture);
 
 /**
  * @param {import("../core/api.js").Report["result"]} result

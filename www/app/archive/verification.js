@@ -1,5 +1,6 @@
 /** What the last verification of an archive found, and a button that verifies it again. */
 import { withTime } from "../components/activity-text.js";
+import { isUnavailable } from "../components/availability.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
@@ -26,7 +27,7 @@ export function verificationSection(archive, onFindings) {
     const button = make("button", { type: "button", on: { click: verify } });
     const element = make("section", { class: "verification", "aria-labelledby": "verification-title" },
         make("h2", { id: "verification-title", text: message("verification.title") }), results, problems,
-        make("div", { class: "verify-row" }, button,
+        make("div", { class: "verify-row" }, !isUnavailable(archive) && button,
             make("a", { href: tabURL(archive, "report"), text: message("report.title") }), bar, text));
     let job = null;
     let events = null;
@@ -37,9 +38,10 @@ export function verificationSection(archive, onFindings) {
     let retry = null;
     const server = followServer({ onBack: () => retry?.() });
 
-    function showReport({ verificationReport: report }) {
+    function showReport(now) {
+        const report = now.verificationReport;
         shown = report && JSON.stringify(report);
-        results.replaceChildren(...verdict(report));
+        results.replaceChildren(...verdict(now));
         button.textContent = message(report ? "verification.again" : "verification.now");
     }
     showReport(archive);

@@ -8,15 +8,16 @@ import { exactURL } from "../core/text.js";
 import { popover } from "./popover.js";
 
 /**
- * @typedef {{code: import("../core/api.js").Code|"unavailable", kind: "good"|"doubtful"|"bad"|"", text: string, signer: string}} Trust
+ * @typedef {{code: import("../core/api.js").Code|"unavailable", kind: "good"|"doubtful"|"bad"|"", text: string, signer: string,
+ *   uncoveredState: "shown"|"hidden"|""}} Trust `uncoveredState`: of what its signature doesn't cover, if it's known
  */
 
 /**
  * @param {Trust} trust
  * @returns {[string, string]} what the mark proves, and what it doesn't
  */
-export const trustSentences = ({ code, signer }) =>
-    [message(`trust.proves.${code}`, { signer }), message(`trust.limits.${code}`, { signer })];
+export const trustSentences = ({ code, signer, uncoveredState }) =>
+    [message(`trust.proves.${code}`, { signer }), message(`trust.limits.${code}`, { signer, state: uncoveredState })];
 
 /**
  * @param {import("../core/api.js").Capture} [capture]
@@ -36,10 +37,12 @@ export const captureSentences = ({ uncovered, contentArchive, recorded } = {}) =
  * @param {HTMLButtonElement} button
  * @param {Trust} trust
  * @param {{summary?: import("../core/api.js").Summary, target?: import("../core/route-types.js").Target,
- *   page?: import("../core/api.js").Capture, isMember: boolean}} about as in `trustMark`
+ *   page?: import("../core/api.js").Capture, isMember: boolean, isPageCovered?: boolean}} about as in `trustMark`; `isPageCovered`:
+ *   by the signature of an archive that also has other content
  */
-export function trustPopover(button, trust, { summary, target, page, isMember }) {
+export function trustPopover(button, trust, { summary, target, page, isMember, isPageCovered }) {
     popover(button, () => [
+        isPageCovered && make("p", { text: message("trust.capture-covered", { signer: trust.signer, named: trust.signer ? "yes" : "no" }) }),
         ...captureSentences(page).map((parts) => make("p", {}, ...parts)),
         ...trustSentences(trust).map((text) => make("p", { text })),
         isMember && make("p", { text: message("trust.member") }),

@@ -89,7 +89,7 @@ function marks(archive, as) {
 }
 
 function unavailableMark(archive, text) {
-    const kind = ["changed", "missing"].includes(archive.availability) ? "error" : "warning";
+    const kind = archive.availability === "missing" ? "error" : "warning";
     const button = make("button", { type: "button", class: `mark ${kind}`, text });
     openOnDemand(button, async () => (await import("../components/unavailability-popover.js")).unavailabilityPopover(button, archive));
     return button;
