@@ -111,7 +111,7 @@ def test_report_of_a_file_that_is_gone_or_changed_says_only_that(host, page, tmp
     identifier = host.add_verified(path, *(["--link"] if is_linked else []))
     collection = host.create_collection("All", identifier)
     sheet = open_report(host, page, identifier)
-    expect(sheet).to_contain_text("This file was signed with a key, and hasn't changed since.")
+    expect(sheet).to_contain_text("This file was signed with a key, and its captures haven't changed since.")
     stored = path if is_linked else host.store / "files" / f"{host.archive(identifier)['sha256']}.wacz"
     if what == "gone":
         stored.rename(tmp_path / "elsewhere.wacz")
@@ -337,7 +337,7 @@ def test_report_of_a_zip_of_two_contents_says_not_to_rely_on_it(host, page):
     """It has no command that extracts the file."""
     sheet = open_report(host, page, host.add_verified(FORGERIES / "endrecord.wacz"))
     expect(sheet.get_by_role("region", name="In short")).to_contain_text("Don't rely on this file, and don't extract it")
-    assert "Valid for what replayhost found. Other programs may find something else" in signature_facts(sheet)
+    assert "Valid only for what replayhost reads. Other programs may read something else" in signature_facts(sheet)
     assert [block.inner_text().split()[0] for block in sheet.locator("pre").all()] == ["python3", "sha256sum"]
 
 

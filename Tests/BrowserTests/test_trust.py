@@ -105,7 +105,7 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
     assert (size["width"], size["height"]) == (12, 12) and mark.bounding_box()["height"] >= 24
     mark.click()
     popover = page.get_by_role("group", name="What this mark means")
-    expect(popover).to_contain_text("This file was signed with the key of signer.example, at the time of its time stamp or before, and hasn't changed since.")
+    expect(popover).to_contain_text("This file was signed with the key of signer.example, at the time of its time stamp or before. Its captures haven't changed since.")
     expect(popover).to_contain_text("It doesn't show that these pages came from the web: a person with that key could have made them.")
     page.keyboard.press("Escape")
     expect(popover).to_have_count(0)
@@ -118,7 +118,7 @@ def test_mark_says_what_it_proves(host, page, tmp_path):
     expect(page.get_by_role("heading", name="Verification")).to_be_visible()
     # On the archive's own page, too.
     page.locator(".archive-head").get_by_role("button", name="Signed, unknown key").click()
-    expect(popover).to_contain_text("This file was signed with a key, and hasn't changed since.")
+    expect(popover).to_contain_text("This file was signed with a key, and its captures haven't changed since.")
 
 
 def test_mark_in_a_collection_is_about_one_archive(host, page):

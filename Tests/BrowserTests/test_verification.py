@@ -60,7 +60,7 @@ def test_archive_is_verified_again(host, page):
     damage(host)
     section(page).get_by_role("button", name="Verify again").click()
     expect(section(page)).to_contain_text("Something in this file doesn't match its hash or is missing: 1 error.")
-    expect(section(page)).to_contain_text("Changed since the verification of")
+    expect(section(page)).to_contain_text("New issues since the verification of")
     section(page).get_by_role("button", name="1 error").click()
     expect(page.get_by_role("heading", name="Issues found in this file")).to_be_focused()
     issues = page.get_by_role("region", name="Issues found in this file")
@@ -99,7 +99,7 @@ def test_archive_that_may_be_an_attack_is_not_called_undamaged(host, page, tmp_p
         package.writestr("../evil", b"x")
     host.add(path)
     open_page(host, page, "odd")
-    expect(section(page)).to_contain_text("Nothing disagrees with its hashes, but the ZIP is made in a way that may be an attack.")
+    expect(section(page)).to_contain_text("Other programs may read this ZIP differently, or be harmed by it, which may be an attack.")
     expect(section(page)).not_to_contain_text("ndamaged")
     page.goto(host.home)
     expect(page.get_by_role("button", name="May be an attack")).to_be_visible()
@@ -175,7 +175,7 @@ def test_signer_is_whom_the_certificate_names(host, page, tmp_path):
     ("anonymous", "It was signed with the key below. Nothing shows whose key that is."),
     ("domain", "It says that signer.example signed it, but that isn't proven."),
     ("forged", "The signature, which names an anonymous key, is invalid and proves nothing."),
-    ("other", "The signature is for other contents, so it proves nothing"),
+    ("other", "The signature, which names an anonymous key, is for other contents and proves nothing."),
 ])
 def test_signature_is_explained(host, page, tmp_path, name, verdict):
     path, fingerprint = signed(tmp_path, name)
@@ -185,12 +185,16 @@ def test_signature_is_explained(host, page, tmp_path, name, verdict):
     expect(section(page)).to_contain_text(fingerprint)
 
 
-@pytest.mark.parametrize(("forgery", "contents", "signature"), [
-    ("warc-plain", "Everything that the signature covers matches its hashes. Some content isn't covered.", "What the signature covers was signed with the key below."),
-    ("end-record-comment", "the ZIP is made in a way that may be an attack", "The signature fits only what replayhost found in the file."),
-    ("page-title", "Something in this file doesn't match its hash", "The list of files was signed with the key below."),
+@pytest.mark.parametrize(("forgery", "contents", "signature", "in_report"), [
+    ("warc-plain", "Everything that the signature covers matches its hashes. Some content isn't covered.", "The list of files was signed with the key below.",
+     ["Valid for the files that it covers", "As the signed file states; whether it's true wasn't checked"]),
+    ("end-record-comment", "Other programs may read this ZIP differently, or be harmed by it, which may be an attack.",
+     "The signature is valid only for what replayhost reads in the ZIP.",
+     ["Valid only for what replayhost reads", "As the file states; not proven by its signature"]),
+    ("page-title", "Something in this file doesn't match its hash", "The list of files was signed with the key below.",
+     ["Valid for the list of files", "As the file states; not proven by its signature"]),
 ])
-def test_right_signature_is_not_said_to_be_of_the_whole_file(host, page, tmp_path, forgery, contents, signature):
+def test_right_signature_is_not_said_to_be_of_the_whole_file(host, page, tmp_path, forgery, contents, signature, in_report):
     path = tmp_path / "forged.wacz"
     path.write_bytes(forge(forgery, read(signed(tmp_path, "anonymous")[0])))
     host.add_verified(path)
@@ -198,6 +202,9 @@ def test_right_signature_is_not_said_to_be_of_the_whole_file(host, page, tmp_pat
     expect(section(page)).to_contain_text(contents)
     expect(section(page)).to_contain_text(signature)
     assert "It was signed" not in section(page).inner_text()
+    sheet = open_report(host, page, "forged")
+    for text in in_report:
+        expect(sheet).to_contain_text(text)
 
 
 @pytest.mark.parametrize(("created", "said"), [

@@ -236,7 +236,7 @@ def test_records_that_differ_as_packed_are_no_damage(store, tmp_path):
 def test_archive_with_an_unsafe_name_is_not_called_undamaged(store, tmp_path):
     path = Package(RECORDS, change_packed=lambda files: {**files, "../evil": b"x"}).write(tmp_path / "a.wacz")
     text = store.run("verify", path).output
-    assert "a.wacz: May be an attack: nothing disagrees, but the ZIP is made in a way that may be an attack\n" in text
+    assert "a.wacz: May be an attack: other programs may read this ZIP differently, or be harmed by it\n" in text
 
 
 @pytest.mark.parametrize("folder", ["", "crawls/", "archive/"])

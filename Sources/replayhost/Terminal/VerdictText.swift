@@ -21,8 +21,8 @@ enum VerdictText {
         let contents =
             switch report.summary.contents {
             case .recordsDiffer: "the files that have a hash match it, but \(differing(report.result))"
-            case .suspicious: "nothing disagrees, but the ZIP is made in a way that may be an attack"
-            case .uncovered:
+            case .suspicious: "other programs may read this ZIP differently, or be harmed by it"
+            case .uncovered where ofSignature == 0:
                 "everything that the signature covers matches its hashes; some content isn't covered"
             case .unreplayable:
                 "some captures can't be shown, or only in part: \(count)"

@@ -119,9 +119,9 @@ const statedFileFacts = ({ firstCapture, lastCapture, createdAt, software }) => 
 ];
 
 /** A valid signature covers the list of files, and so what is in them, true or not. */
-function statedBy({ verificationReport: { signature } }, capture) {
+function statedBy({ verification, verificationReport: { signature } }, capture) {
     if (!signature || capture?.uncovered) return "stated-unsigned";
-    return signature.outcome === "valid" ? "stated" : "stated-unproven";
+    return signature.outcome === "valid" && !["damaged", "suspicious"].includes(verification) ? "stated" : "stated-unproven";
 }
 
 /** What only the file says, below a heading that says so. */
@@ -161,16 +161,18 @@ function recordParts({ archive, capture, record, problem }) {
     ];
 }
 
+/** What a valid signature is valid for, by the result of the whole file. */
+const validFor = { signed: "valid", "signed-anonymously": "valid", uncovered: "uncovered", suspicious: "suspicious" };
+
 function signatureParts(archive) {
     const { signature } = archive.verificationReport;
     if (!signature) return [make("p", { text: message("report.not-signed") })];
     const { signer, timeStamp, created, software, outcome } = signature;
     const faults = signatureFaults(signature);
-    const isLimited = outcome === "valid" && ["uncovered", "suspicious"].includes(archive.verification);
     return [
         facts([
             ["signer", ...signerParts(signature)],
-            ["result", message("report.outcome", { outcome: isLimited ? archive.verification : outcome })],
+            ["result", message("report.outcome", { outcome: outcome === "valid" ? validFor[archive.verification] ?? "list" : outcome })],
             ["reason", faults.length > 0 && make("ul", {}, ...faults.map((fault) => make("li", {}, foreign(fault, 300))))],
             ["key", code(signer?.keySHA256)],
             ["stamp", ...stampParts(signature)],
@@ -206,9 +208,12 @@ function chainTable(title, chain = []) {
         make("thead", {}, make("tr", {}, ...["subject", "issuer", "valid", "sha256"].map((name) =>
             make("th", { scope: "col", text: message(`report.certificate.${name}`) })))),
         make("tbody", {}, ...chain.map(({ subject, issuer, notBefore, notAfter, sha256 }) => make("tr", {},
-            make("td", { dir: "auto", text: plain(subject, 300) }), make("td", { dir: "auto", text: plain(issuer, 300) }),
+            make("td", { dir: "auto" }, ...certificateName(subject)), make("td", { dir: "auto" }, ...certificateName(issuer)),
             make("td", { text: `${day(notBefore)} – ${day(notAfter)}` }), make("td", {}, code(sha256))))));
 }
+
+/** Breaks lines between the parts of a name. */
+const certificateName = (name) => plain(name, 300).split(/(?<=,)/).flatMap((part) => [part, make("wbr")]);
 
 function comparedParts({ verificationReport: report }) {
     return [

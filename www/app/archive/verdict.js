@@ -43,7 +43,7 @@ export function verdict(archive) {
 function contentsVerdict({ result, summary }, signer) {
     const findings = result.findings.filter(({ code }) => !code.startsWith("signature-"));
     const { contents } = summary;
-    const name = contents === "hashes-agree" && signer.kind === "bad" ? "doubted" : contents;
+    const name = ["hashes-agree", "uncovered"].includes(contents) && signer.kind === "bad" ? "doubted" : contents;
     return { kind: kinds[contents] ?? "",
         parts: messageParts(`verdict.contents.${name}`, { n: contents === "records-differ" ? result.records.failed : countIssues(findings, ["error"]) },
             { issues: issuesLink }) };
@@ -67,7 +67,7 @@ function signatureVerdict({ signature, summary }) {
     const name = isDoubted ? "suspicious" : outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
     const known = Object.hasOwn(signatureKinds, name) || isDoubted ? name : "unreadable";
     const kind = summary.code === "signed" ? "good" : signatureKinds[known] ?? "doubtful";
-    return { kind, parts: [message(`verdict.signature.${known}`, { signer: domain ? "domain" : "key", domain, contents: summary.contents,
+    return { kind, parts: [message(`verdict.signature.${known}`, { signer: domain ? "domain" : "key", domain, whole: ["signed", "signed-anonymously"].includes(summary.code) ? "yes" : "no",
         time: timeStamp?.time ? exactMoment(plain(timeStamp.time, 60)) : "" })] };
 }
 
