@@ -391,7 +391,8 @@ extension WACZFile {
         for entry in uncovered {
             log.add(
                 .warning, "content-uncovered", "The signature doesn't cover this file.", at: entry.name,
-                consequence: "Anyone could have added or changed it, at any time. It's hidden unless you choose to show it.")
+                consequence:
+                    "Anyone could have added or changed it, at any time. It's hidden unless you choose to show it.")
         }
         return uncovered
     }
