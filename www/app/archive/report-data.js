@@ -25,8 +25,7 @@ export const isAsVerified = (archive) => !isUnavailable(archive) && archive.veri
  * @returns {Promise<ReportData|null>} `null` if the page wasn't captured
  */
 export async function reportData(item, { page, ts = "" }) {
-    const version = (await api.health()).version;
-    const now = await api.details(item);
+    const [{ version }, now] = await Promise.all([api.health(), api.details(item)]);
     const single = now.kind === "archive" ? now : undefined;
     if (!page || single && !isAsVerified(single)) return { item: now, archive: single, version };
     const { closest: capture } = await api.captures(now, page, { closest: ts, limit: 1 });
