@@ -384,6 +384,23 @@ def test_signature_is_not_about_content_in_another_archive(host, page, content, 
     assert text.startswith(short), text
 
 
+@pytest.mark.parametrize("findings, rows", [
+    ([{"urls": ["https://a.example/"], "urlCount": 5}], ["https://a.example/", "and 4 more URLs"]),
+    ([{"urls": [f"https://a.example/{n:02}" for n in range(30)]}], [f"https://a.example/{n:02}" for n in range(20)] + ["and 10 more URLs"]),
+    ([{"location": "one"}, {"location": "two"}, {"location": "one and others", "total": 9}], ["one", "two", "and 7 more places"]),
+    ([{"location": f"place {n:02}"} for n in range(22)], [f"place {n:02}" for n in range(20)] + ["and 2 more places"]),
+    ([{"location": "one", "urls": ["https://a.example/"]}, {"location": "two"}], ["https://a.example/", "two"]),
+])
+def test_report_lists_what_is_affected_or_says_how_much_more(host, page, findings, rows):
+    page.goto(host.home)
+    shown = page.evaluate("""async (findings) => { await Promise.all(["archive", "report"].map((name) => import(`/app/messages/en/${name}.js`)));
+        const { affectedParts } = await import("/app/archive/report-short.js");
+        return affectedParts({ findings: findings.map((one) => ({ severity: "error", code: "resource-hash", what: "", consequence: "", ...one })) })
+            .flatMap((part) => [...part.querySelectorAll("li")].map((row) => row.textContent)); }""", findings)
+    # Records and files are separate issues.
+    assert sorted(shown) == sorted(rows)
+
+
 @pytest.mark.parametrize("name, names, signer", [
     ("ARCHIVE.NYTIMES.COM", ["archive.nytimes.com"], "Not proven. The certificate in the file names archive.nytimes.com"),
     (COURT, ["archive.nytimes.com"], "Unknown: no name in the certificate is the domain that the file states"),

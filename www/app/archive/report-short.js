@@ -43,11 +43,12 @@ export function affectedParts({ findings = [] }) {
     const issues = issuesOf(findings.filter(({ code }) => !code.startsWith("signature-")))
         .filter(({ effect, severity, cause }) => effect !== "tools" && (severity === "error" || cause === "uncovered"));
     return issues.flatMap((issue) => {
-        const { title, urls, urlCount } = issue;
+        const { title, urlCount } = issue;
+        const urls = issue.urls.slice(0, listedMax);
         const { places, count } = placesOf(issue);
         const rows = [
-            ...urls.slice(0, listedMax).map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
-            urlCount > listedMax && make("li", { text: message("issue.more-urls", { n: urlCount - Math.min(urls.length, listedMax) }) }),
+            ...urls.map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
+            urlCount > urls.length && make("li", { text: message("issue.more-urls", { n: urlCount - urls.length }) }),
             ...places.map((place) => make("li", {}, make("code", { dir: "auto", text: plain(place, 200) }))),
             count > places.length && make("li", { text: message("report.more-places", { n: count - places.length }) }),
         ].filter(Boolean);

@@ -56,18 +56,19 @@ const issuesLink = (...text) => make("button", { type: "button", class: "inline"
     heading?.focus();
 } } }, ...text);
 
-const signatureKinds = { "other-file": "bad", "valid-domain": "", "valid-key": "", untrusted: "doubtful", invalid: "bad" };
+const signatureKinds = { "other-file": "bad", "valid-domain": "", "valid-key": "", untrusted: "doubtful", invalid: "bad", suspicious: "doubtful" };
 
 /** What the verification says about who signed the file. */
 function signatureVerdict({ signature, summary }) {
     if (!signature) return { kind: "", parts: [message("verdict.signature.none")] };
     const { outcome, signer, timeStamp } = signature;
     const domain = plain(signer?.certified ?? signer?.domain, 200);
-    const isDoubted = outcome === "valid" && summary.contents === "suspicious";
-    const name = isDoubted ? "suspicious" : outcome === "valid" ? `valid-${domain ? "domain" : "key"}` : outcome;
-    const known = Object.hasOwn(signatureKinds, name) || isDoubted ? name : "unreadable";
+    const ofValid = summary.contents === "suspicious" ? "suspicious" : `valid-${domain ? "domain" : "key"}`;
+    const name = outcome === "valid" ? ofValid : outcome;
+    const known = Object.hasOwn(signatureKinds, name) ? name : "unreadable";
     const kind = summary.code === "signed" ? "good" : signatureKinds[known] ?? "doubtful";
-    return { kind, parts: [message(`verdict.signature.${known}`, { signer: domain ? "domain" : "key", domain, whole: ["signed", "signed-anonymously"].includes(summary.code) ? "yes" : "no",
+    const isWhole = ["signed", "signed-anonymously"].includes(summary.code);
+    return { kind, parts: [message(`verdict.signature.${known}`, { signer: domain ? "domain" : "key", domain, whole: isWhole ? "yes" : "no",
         time: timeStamp?.time ? exactMoment(plain(timeStamp.time, 60)) : "" })] };
 }
 
