@@ -30,13 +30,21 @@ final class HostBook: Sendable {
         guard !isException else { return addresses }
         // Read each time, since networks change.
         let own = try names.own()
+        let translators = try await translators(of: addresses)
         // One address that isn't public is enough: a tool would take any of them.
         let isPublic = addresses.allSatisfy { address in
-            let meant = address.embedded ?? address
-            return address.isPublic && !own.contains { $0.contains(meant) }
+            let translator = translators.first { $0.contains(address) }
+            let meant = translator.map(address.embedded(after:)) ?? address.embedded ?? address
+            return address.isPublic && meant.isPublic && !own.contains { $0.contains(meant) }
         }
         guard isPublic else { throw Refused(.notPublic) }
         return addresses
+    }
+
+    /// Returns the blocks from which this network translates addresses to IPv4. Asks only if one of the addresses could be in them.
+    private func translators(of addresses: [IPAddress]) async throws -> Set<IPAddress.Block> {
+        let isAsked = addresses.contains { $0.bytes.count == 16 && $0.embedded == nil && $0.isPublic }
+        return isAsked ? IPAddress.translators(try await resolve(IPAddress.ofTranslators)) : []
     }
 
     private func resolve(_ host: String) async throws -> [IPAddress] {

@@ -69,6 +69,28 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return Self.sixToFour.contains(self) ? IPAddress(bytes: bytes[2..<6]) : nil
     }
 
+    /// The name that shows which networks translate to IPv4: it has IPv4 addresses only, so others are made of them by a
+    /// translator. RFC 7050 §3.
+    static let ofTranslators = "ipv4only.arpa"
+
+    /// Returns the blocks from which this network translates to IPv4.
+    ///
+    /// - Parameter found: The addresses of `ofTranslators`.
+    static func translators(_ found: [IPAddress]) -> Set<Block> {
+        let known = ["192.0.0.170", "192.0.0.171"].map { IPAddress($0) }
+        let blocks = found.filter { $0.bytes.count == 16 }.flatMap { address in
+            Block.translatorBits.map { Block(start: address, bits: $0) }
+                .filter { known.contains(address.embedded(after: $0)) }
+        }
+        return Set(blocks)
+    }
+
+    /// The IPv4 address after the prefix of a translator. RFC 6052 §2.2.
+    func embedded(after prefix: Block) -> IPAddress {
+        // Bits 64 to 71 are left out.
+        IPAddress(bytes: bytes.indices.filter { $0 >= prefix.bits / 8 && $0 != 8 }.prefix(4).map { bytes[$0] })
+    }
+
     /// The IPv4 address that an IPv4-mapped IPv6 address stands for; any other address itself. RFC 4291 §2.5.5.2.
     package var unmapped: IPAddress { Self.mapped.contains(self) ? IPAddress(bytes: bytes[12...]) : self }
 
@@ -95,6 +117,11 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     package struct Block: Sendable, Hashable {
         let start: IPAddress
         let bits: Int
+
+        /// The lengths of prefixes of translators. RFC 6052 §2.2.
+        static let translatorBits = [96, 64, 56, 48, 40, 32]
+
+        init(start: IPAddress, bits: Int) { (self.start, self.bits) = (start, bits) }
 
         /// Creates the network to which an address of a network interface belongs.
         ///

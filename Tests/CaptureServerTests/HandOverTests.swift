@@ -130,6 +130,7 @@ struct HandOverTests {
     /// The names of a result, each of which would lead out of the session, or to what isn't a file of it.
     private static let foreign = [
         "../../../secret", "out/../../../../secret", "/SECRET", "out/link", "link/secret", "out/hard", "out/fifo",
+        "out/socket", "out/device",
         "out", "out/", "", ".",
         "out//media.mp4", "out/\0media.mp4", "out/none", "a/b/c/d/e/f/g/h/i", String(repeating: "x", count: 300),
     ]
@@ -142,6 +143,9 @@ struct HandOverTests {
         symlink(test.folder.path("store"), session + "/link")
         link(secret, session + "/out/hard")
         mkfifo(session + "/out/fifo", 0o600)
+        mknod(session + "/out/socket", S_IFSOCK | 0o600, 0)
+        // Only root can make one: that of /dev/null.
+        mknod(session + "/out/device", S_IFCHR | 0o600, 0x0103)
         return secret
     }
 
@@ -178,6 +182,42 @@ struct HandOverTests {
         #expect(error?.code == .refused, "after any other error, the same is tried again")
         try expectUntouched(secret)
         #expect(try store.archives().isEmpty)
+    }
+
+    /// A tool that still runs replaces its file by links while the server takes it.
+    @Test func replacedFileIsNeverAnother() async throws {
+        let (row, _) = try await session()
+        let path = layout.session(row.sessionID)
+        let secret = try trap(path)
+        let next = path + "/next"
+        let isOver = Atomic(false)
+        async let replacing: Void = onThread {
+            while !isOver.load(ordering: .relaxed) {
+                try Data("film".utf8).write(to: URL(fileURLWithPath: next))
+                rename(next, path + "/out/media.mp4")
+                symlink(secret, next)
+                rename(next, path + "/out/media.mp4")
+                link(secret, next)
+                rename(next, path + "/out/media.mp4")
+            }
+        }
+        defer { isOver.store(true, ordering: .relaxed) }
+        var (taken, refused) = (0, 0)
+        while taken < 100 || refused < 100 {
+            let target = test.folder.path("taken-\(taken)")
+            do {
+                try SessionFolder(path).take("out/media.mp4", to: target)
+                taken += 1
+                #expect(try contents(of: target) == Array("film".utf8))
+                #expect(!Folder.isSameFile(secret, target))
+            } catch let error as StoreError {
+                refused += 1
+                #expect(!Folder.hasName(target), "\(error)")
+            }
+        }
+        isOver.store(true, ordering: .relaxed)
+        try await replacing
+        try expectUntouched(secret)
     }
 
     /// A result that names the archive of another person, which is in the library already.

@@ -91,6 +91,37 @@ struct HostBookTests {
         }
     }
 
+    /// A network that translates IPv6 to IPv4 with a prefix of its own, which can be one of this computer's networks.
+    @Test(
+        arguments: [
+            ("2a00:64::c000:aa", "2a00:64::101:101", nil), ("2a00:64::c000:ab", "2a00:64::101:101", nil),
+            ("2a00:64::c000:aa", "2a00:64::a00:1", .notPublic), ("2a00:64::c000:aa", "2a00:64::7f00:1", .notPublic),
+            ("2a00:64::c000:aa", "2a00:64::a9fe:a9fe", .notPublic),
+            ("2a00:64::c000:aa", "2a00:64::808:401", .notPublic),
+            ("2a00:64:c000:aa::", "2a00:64:a00:1::", .notPublic), ("2a00:64:c000:aa::", "2a00:64:101:101::", nil),
+            ("2a00:64:0:64:c0:0:aa00:0", "2a00:64:0:64:a:0:100:0", .notPublic),
+            ("2a00:1:2:3364::c000:aa", "2a00:1:2:3364::101:101", nil),
+            ("2a00:1:2:3364::c000:aa", "2a00:1:2:3364::a00:1", .notPublic),
+            ("2a00:1:2:3364::c000:aa", "2a00:1:2:3365::1", .notPublic),
+            // No address of a translator.
+            ("2a00:64::1", "2a00:64::a00:1", nil), ("192.0.0.170", "2a00:64::a00:1", nil),
+        ] as [(String, String, EgressEvent.Refusal?)])
+    func translatedAddressesCountAsTheirIPv4Address(
+        known: String, address: String, refusal: EgressEvent.Refusal?
+    ) async throws {
+        var names = Self.names([], own: Self.own)
+        names.resolve = { host in [IPAddress(host == "ipv4only.arpa" ? known : address)].compactMap { $0 } }
+        let book = HostBook(rules: EgressRules(), names: names)
+        let destination = try #require(Destination(authority: "a.example:443", port: nil))
+        if let refusal {
+            let refused = await #expect(throws: Refused.self) { try await book.addresses(of: destination) }
+            #expect(refused?.refusal == refusal)
+        } else {
+            let found = try await book.addresses(of: destination)
+            #expect(found == [IPAddress(address)])
+        }
+    }
+
     /// DNS rebinding: the second answer isn't even asked for.
     @Test func aHostIsResolvedOnce() async throws {
         let book = HostBook(rules: EgressRules(), names: Self.names([["1.1.1.1"], ["127.0.0.1"]]))

@@ -39,6 +39,16 @@ struct IPAddressTests {
         #expect(IPAddress(text) == nil)
     }
 
+    /// The table in RFC 6052 §2.4.
+    @Test(arguments: [
+        (32, "2001:db8:c000:221::"), (40, "2001:db8:1c0:2:21::"), (48, "2001:db8:122:c000:2:2100::"),
+        (56, "2001:db8:122:3c0:0:221::"), (64, "2001:db8:122:344:c0:2:2100::"), (96, "2001:db8:122:344::192.0.2.33"),
+    ])
+    func translatedAddressesHaveAnIPv4Address(bits: Int, text: String) throws {
+        let address = try #require(IPAddress(text))
+        #expect(address.embedded(after: IPAddress.Block(start: address, bits: bits)) == IPAddress("192.0.2.33"))
+    }
+
     @Test func mappedAddressesStandForTheirIPv4Address() throws {
         #expect(IPAddress("::ffff:192.0.2.7")?.unmapped == IPAddress("192.0.2.7"))
         #expect(IPAddress("2001:db8::7")?.unmapped == IPAddress("2001:db8::7"))
