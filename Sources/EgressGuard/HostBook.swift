@@ -33,9 +33,10 @@ final class HostBook: Sendable {
         let translators = try await translators(of: addresses)
         // One address that isn't public is enough: a tool would take any of them.
         let isPublic = addresses.allSatisfy { address in
-            let translator = translators.first { $0.contains(address) }
-            let meant = translator.map(address.embedded(after:)) ?? address.embedded ?? address
-            return address.isPublic && meant.isPublic && !own.contains { $0.contains(meant) }
+            let translated = translators.filter { $0.contains(address) }.map(address.embedded(after:))
+            return ([address, address.embedded].compactMap { $0 } + translated).allSatisfy { meant in
+                meant.isPublic && !own.contains { $0.contains(meant) }
+            }
         }
         guard isPublic else { throw Refused(.notPublic) }
         return addresses
@@ -53,7 +54,8 @@ final class HostBook: Sendable {
         // If two connections asked at once, both take the first answer.
         return known.withLock { known in
             if let first = known[host] { return first }
-            if !found.isEmpty { known[host] = found }
+            // A resolver that doesn't know translators is asked once.
+            if !found.isEmpty || host == IPAddress.ofTranslators { known[host] = found }
             return found
         }
     }

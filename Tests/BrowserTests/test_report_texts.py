@@ -349,7 +349,7 @@ def test_report_of_a_zip_of_two_contents_says_not_to_rely_on_it(host, page):
 def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_with, stamped, first):
     sheet = open_report(host, page, host.add_verified(FORGERIES / f"{name}.wacz"))
     short = sheet.get_by_role("region", name="In short")
-    expect(short).to_contain_text(f"The signed part of this file matches its hashes. It was signed {signed_with}. "
+    expect(short).to_contain_text(f"Nothing in the signed part of this file disagrees with its hashes. It was signed {signed_with}. "
         "The file also has content that the signature doesn't cover.")
     expect(sheet.get_by_role("region", name="What is affected").locator("code").first).to_have_text(first)
     assert "Valid for the files that it covers" in signature_facts(sheet)
@@ -358,7 +358,7 @@ def test_report_tells_the_signed_part_from_the_rest(host, page, name, signed_wit
 
 @pytest.mark.parametrize("algorithm, short", [
     ("sha256", "This capture hasn't changed since it was signed with an anonymous key"),
-    ("md5", "The signed part of this file matches its hashes. It was signed with an anonymous key"),
+    ("md5", "Nothing in the signed part of this file disagrees with its hashes. It was signed with an anonymous key"),
 ])
 def test_weak_hash_in_a_signed_list_does_not_show_that_a_capture_is_unchanged(host, page, tmp_path, algorithm, short):
     """The file has content that the signature doesn't cover, too, which hid that MD5 proves nothing."""
@@ -374,7 +374,7 @@ def test_weak_hash_in_a_signed_list_does_not_show_that_a_capture_is_unchanged(ho
 
 
 @pytest.mark.parametrize("content, short", [({}, "This capture hasn't changed since it was signed"),
-    ({"contentArchive": "other"}, "The signed part of this file matches its hashes.")])
+    ({"contentArchive": "other"}, "Nothing in the signed part of this file disagrees with its hashes.")])
 def test_signature_is_not_about_content_in_another_archive(host, page, content, short):
     page.goto(host.home)
     text = page.evaluate("""async (content) => { await import("/app/messages/en/report.js");
@@ -390,6 +390,8 @@ def test_signature_is_not_about_content_in_another_archive(host, page, content, 
     ([{"location": "one"}, {"location": "two"}, {"location": "one and others", "total": 9}], ["one", "two", "and 7 more places"]),
     ([{"location": f"place {n:02}"} for n in range(22)], [f"place {n:02}" for n in range(20)] + ["and 2 more places"]),
     ([{"location": "one", "urls": ["https://a.example/"]}, {"location": "two"}], ["https://a.example/", "two"]),
+    ([*({"location": f"file {n}", "urls": [f"https://a.example/{n}"]} for n in range(2)), {"location": "file 0 and others", "total": 7}],
+     ["https://a.example/0", "https://a.example/1", "and 5 more places"]),
 ])
 def test_report_lists_what_is_affected_or_says_how_much_more(host, page, findings, rows):
     page.goto(host.home)

@@ -186,7 +186,7 @@ def test_signature_is_explained(host, page, tmp_path, name, verdict):
 
 
 @pytest.mark.parametrize(("forgery", "contents", "signature", "in_report"), [
-    ("warc-plain", "Everything that the signature covers matches its hashes. Some content isn't covered.", "The list of files was signed with the key below.",
+    ("warc-plain", "Nothing that the signature covers disagrees with its hashes. Some content isn't covered.", "The list of files was signed with the key below.",
      ["Valid for the files that it covers", "As the signed file states; whether it's true wasn't checked"]),
     ("end-record-comment", "Other programs may read this ZIP differently, or be harmed by it, which may be an attack.",
      "The signature is valid only for what replayhost reads in the ZIP.",

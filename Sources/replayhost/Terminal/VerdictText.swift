@@ -23,7 +23,7 @@ enum VerdictText {
             case .recordsDiffer: "the files that have a hash match it, but \(differing(report.result))"
             case .suspicious: "other programs may read this ZIP differently, or be harmed by it"
             case .uncovered where ofSignature == 0:
-                "everything that the signature covers matches its hashes; some content isn't covered"
+                "nothing that the signature covers disagrees with its hashes; some content isn't covered"
             case .unreplayable:
                 "some captures can't be shown, or only in part: \(count)"
                     + (report.result.records.failed > 0 ? "; \(differing(report.result))" : "")

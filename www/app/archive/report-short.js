@@ -5,6 +5,7 @@ import { foreign, make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 import { exactURL } from "../core/text.js";
 import { exactMoment } from "../core/times.js";
+import { recordFault } from "./report-data.js";
 
 const listedMax = 20;
 
@@ -24,8 +25,12 @@ export function shortResult(archive, capture, record) {
         record: capture ? recordResult(record) : "", reason: foreign(signatureFaults(signature)[0] ?? "", 300) });
 }
 
-/** Whether it says something of the capture. */
-const recordResult = ({ digests } = {}) => (digests && digests !== "without-digest" ? digests : "unknown");
+/** What the digests say of what is shown for the capture. */
+function recordResult(record) {
+    if (recordFault(record)) return "fault";
+    const digests = record?.type === "revisit" ? [record.digests, record.repeats?.digests] : [record?.digests];
+    return digests.every((result) => result === "agrees") ? "agrees" : "unknown";
+}
 
 /**
  * @param {object} [signature]
@@ -45,7 +50,7 @@ export function affectedParts({ findings = [] }) {
     return issues.flatMap((issue) => {
         const { title, urlCount } = issue;
         const urls = issue.urls.slice(0, listedMax);
-        const { places, count } = placesOf(issue);
+        const { places, count } = placesOf(issue, findings);
         const rows = [
             ...urls.map((url) => make("li", { class: "url", dir: "ltr", text: exactURL(url, 1000) })),
             urlCount > urls.length && make("li", { text: message("issue.more-urls", { n: urlCount - urls.length }) }),
@@ -57,10 +62,10 @@ export function affectedParts({ findings = [] }) {
 }
 
 /** Where in the file an issue is, as far as no URLs of captures say it. `count`: of all of these places. */
-function placesOf({ severity, findings }) {
+function placesOf({ severity, findings }, all) {
     const found = findings.filter((finding) => finding.severity === severity && !finding.urls?.length);
     const places = [...new Set(found.filter(({ total, location }) => !total && location).map(({ location }) => location))];
     // A finding with a total stands for those that aren't listed.
-    const unlisted = found.filter(({ total }) => total).reduce((sum, { code, total }) => sum + total - found.filter((one) => one.code === code && !one.total).length, 0);
+    const unlisted = found.filter(({ total }) => total).reduce((sum, { code, total }) => sum + total - all.filter((one) => one.code === code && !one.total).length, 0);
     return { places: places.slice(0, listedMax), count: places.length + unlisted };
 }

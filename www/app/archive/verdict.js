@@ -20,7 +20,7 @@ export function verdict(archive) {
     if (!report) return [make("p", { text: message("verdict.none") })];
     const { result, previous, signature, summary, newFindings } = report;
     const signer = signatureVerdict(report);
-    const contents = contentsVerdict(report, signer);
+    const contents = contentsVerdict(report);
     const lines = [contents, signer].sort((one, other) => (other.kind === "bad") - (one.kind === "bad"));
     const trust = trustOf({ ...archive, verification: summary.code, verificationSummary: summary });
     const isSame = previous && newFindings.length === 0 && previous.code === summary.code;
@@ -40,10 +40,10 @@ export function verdict(archive) {
 }
 
 /** What the verification says about the contents, without the signature. */
-function contentsVerdict({ result, summary }, signer) {
+function contentsVerdict({ result, summary }) {
     const findings = result.findings.filter(({ code }) => !code.startsWith("signature-"));
     const { contents } = summary;
-    const name = ["hashes-agree", "uncovered"].includes(contents) && signer.kind === "bad" ? "doubted" : contents;
+    const name = ["hashes-agree", "uncovered"].includes(contents) && summary.code === "invalid-signature" ? "doubted" : contents;
     return { kind: kinds[contents] ?? "",
         parts: messageParts(`verdict.contents.${name}`, { n: contents === "records-differ" ? result.records.failed : countIssues(findings, ["error"]) },
             { issues: issuesLink }) };
