@@ -45,7 +45,7 @@ final class HostBook: Sendable {
     /// Returns the blocks from which this network translates addresses to IPv4. Asks only if one of the addresses could be in them.
     private func translators(of addresses: [IPAddress]) async throws -> Set<IPAddress.Block> {
         let isAsked = addresses.contains { $0.bytes.count == 16 && $0.embedded == nil && $0.isPublic }
-        return isAsked ? IPAddress.translators(try await resolve(IPAddress.ofTranslators)) : []
+        return isAsked ? IPAddress.translators(try await resolve(IPAddress.translatorsName)) : []
     }
 
     private func resolve(_ host: String) async throws -> [IPAddress] {
@@ -55,7 +55,7 @@ final class HostBook: Sendable {
         return known.withLock { known in
             if let first = known[host] { return first }
             // A resolver that doesn't know translators is asked once.
-            if !found.isEmpty || host == IPAddress.ofTranslators { known[host] = found }
+            if !found.isEmpty || host == IPAddress.translatorsName { known[host] = found }
             return found
         }
     }

@@ -69,13 +69,13 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return Self.sixToFour.contains(self) ? IPAddress(bytes: bytes[2..<6]) : nil
     }
 
-    /// The name that shows which networks translate to IPv4: it has IPv4 addresses only, so others are made of them by a
-    /// translator. RFC 7050 §3.
-    static let ofTranslators = "ipv4only.arpa"
+    /// The name that reveals a network's translators: it has only IPv4 addresses, so its IPv6 addresses are made by one of them.
+    /// RFC 7050 §3.
+    static let translatorsName = "ipv4only.arpa"
 
     /// Returns the blocks from which this network translates to IPv4.
     ///
-    /// - Parameter found: The addresses of `ofTranslators`.
+    /// - Parameter found: The addresses of `translatorsName`.
     static func translators(_ found: [IPAddress]) -> Set<Block> {
         let known = ["192.0.0.170", "192.0.0.171"].map { IPAddress($0) }
         let blocks = found.filter { $0.bytes.count == 16 }.flatMap { address in

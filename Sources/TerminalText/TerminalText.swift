@@ -30,7 +30,7 @@ package enum TerminalText {
     /// Returns a text from a file or a website as a part of a line: with one space in a row and four marks on a letter, so that it
     /// neither fills a row of the terminal with gaps nor draws over other rows.
     package static func safe(_ text: String) -> String {
-        guard !isPlain(text, withGaps: false) else { return text }
+        guard !isPlain(text, allowsGaps: false) else { return text }
         var part = String.UnicodeScalarView()
         var marks = 0
         for scalar in text.unicodeScalars {
@@ -49,12 +49,14 @@ package enum TerminalText {
         return String(part)
     }
 
-    /// Whether a text is only of printable ASCII characters, without spaces in a row if they are no part of it.
-    private static func isPlain(_ text: String, withGaps hasGaps: Bool = true) -> Bool {
+    /// Whether a text has only printable ASCII characters.
+    ///
+    /// - Parameter allowsGaps: Whether two spaces in a row are plain, too.
+    private static func isPlain(_ text: String, allowsGaps: Bool = true) -> Bool {
         var last: UInt8 = 0
         return text.utf8.allSatisfy { byte in
             defer { last = byte }
-            return (0x20..<0x7F).contains(byte) && (hasGaps || byte != 0x20 || last != 0x20)
+            return (0x20..<0x7F).contains(byte) && (allowsGaps || byte != 0x20 || last != 0x20)
         }
     }
 

@@ -31,10 +31,10 @@ export function reportCommands({ archive, capture, record, problem }) {
     const file = fileName(archive);
     const claims = [archive.sha256 && `--sha256 ${archive.sha256}`,
         capture && `--url ${quoted(capture.url)} --time ${capture.timestamp.slice(0, 14)}`].filter(Boolean);
-    // A signature by MD5 proves nothing of a capture, and none covers one that was added. The script also fails if a listed file is missing.
-    const isPartly = archive.verification === "uncovered"
+    // The script fails for a capture that was added, and if a listed file is missing. A signature by MD5 proves nothing.
+    const isUncertain = archive.verification === "uncovered"
         && (!isCovered(archive, capture ?? archive) || archive.verificationReport.result.uncheckedFiles > 0);
-    const lastLine = isPartly ? undefined : lastLines[archive.verification];
+    const lastLine = isUncertain ? undefined : lastLines[archive.verification];
     const whole = [`python3 check-evidence ${quoted(file)}`, ...claims].join(" \\\n    ");
     const ofFile = [
         { title: message("commands.whole"), lines: [whole], expected: lastLine, isOfLastLine: true },

@@ -67,8 +67,7 @@ function signatureVerdict({ signature, summary }) {
     const name = outcome === "valid" ? ofValid : outcome;
     const known = Object.hasOwn(signatureKinds, name) ? name : "unreadable";
     const kind = summary.code === "signed" ? "good" : signatureKinds[known] ?? "doubtful";
-    const isWhole = ["signed", "signed-anonymously"].includes(summary.code);
-    return { kind, parts: [message(`verdict.signature.${known}`, { signer: domain ? "domain" : "key", domain, whole: isWhole ? "yes" : "no",
+    return { kind, parts: [message(`verdict.signature.${known}`, { signer: domain ? "domain" : "key", domain, result: summary.code,
         time: timeStamp?.time ? exactMoment(plain(timeStamp.time, 60)) : "" })] };
 }
 
