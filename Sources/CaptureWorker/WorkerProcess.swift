@@ -114,6 +114,8 @@ package struct WorkerProcess: Sendable {
             }
         } catch is Silence {
             return .silent
+        } catch let error as SubprocessError where error.code == .outputLimitExceeded {
+            return .died("a line of its output was too long")
         }
     }
 

@@ -1,5 +1,4 @@
 import ArchiveSignature
-import CoreFoundation
 import Foundation
 import GRDB
 import TestSupport
@@ -78,7 +77,7 @@ struct VerificationTests {
         let runner = JobRunner(test.store, kinds: [.hash])
         let job = try #require(try test.jobs().first { $0.kind == .hash })
         let file = try archive.openFile(in: test.layout)
-        var work = HashingWork(key: archive.key, state: try file.status().state)
+        var work = HashingWork(key: archive.key, state: try file.state())
         try work.run(file) { _ in }
         runner.keepPartialHash(work, job.id)
         try change(path, .inPlace)

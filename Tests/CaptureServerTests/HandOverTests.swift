@@ -224,17 +224,19 @@ struct HandOverTests {
         try expectUntouched(secret)
     }
 
-    /// A result that names the archive of another person, which is in the library already.
-    @Test func archiveOfAnotherDownloadIsNotGiven() async throws {
+    /// A result that names the archive of another person, which is in the library already, or gives a copy of it.
+    @Test(arguments: [true, false]) func archiveOfAnotherDownloadIsNotGiven(isCopy: Bool) async throws {
         let imported = try store.jobs.importAny(
-            at: Checkout.fixture("second.wacz"), mode: .copy, options: ImportOptions())
+            at: Checkout.fixture(isCopy ? "sample.wacz" : "second.wacz"), mode: .copy, options: ImportOptions())
         guard case .archive(let outcome) = imported else { throw Killed() }
         let other = outcome.archive
         var (row, files) = try await session()
         files.archiveSHA256 = try #require(other.sha256)
-        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
-        #expect(try await test.row(row.downloadID).archiveID != other.id.text)
-        #expect(try store.archive(id: other.id) != nil)
+        let error = await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        #expect(error?.code == .refused, "after any other error, the same is tried again")
+        #expect(try await test.row(row.downloadID).archiveID == nil)
+        // What the person sees of it, too.
+        #expect(try store.archives().map(\.archive) == [other])
     }
 
     @Test(arguments: [
@@ -264,6 +266,40 @@ struct HandOverTests {
         try await handOver().run(row, files)
         try await expectDone(row.downloadID)
         #expect(try handOver().files(of: row) == nil && names(in: layout.received) == [])
+    }
+
+    /// What isn't a file, in the place of what the server writes for the next attempt.
+    @Test func nothingInASessionStopsTheNextAttempt() async throws {
+        let (row, _) = try await session()
+        let path = layout.session(row.sessionID)
+        let secret = try trap(path)
+        let folder = SessionFolder(path)
+        for trap in ["link", "hard", "fifo", "socket"] {
+            #expect(rename("\(path)/out/\(trap)", "\(path)/job.json") == 0)
+            try folder.write("job.json", Array("order".utf8))
+            #expect(try folder.read("job.json", bytesMax: 100) == Array("order".utf8))
+        }
+        try FileManager.default.createDirectory(atPath: path + "/cookies.txt/in", withIntermediateDirectories: true)
+        symlink(test.folder.path("store"), path + "/cookies.txt/in/link")
+        chmod(path + "/cookies.txt", 0)
+        try folder.remove("cookies.txt")
+        // The log of earlier attempts is kept, anything else in its place isn't.
+        try folder.removeUnlessFile("log.txt")
+        #expect(try logs.page(row, offset: 0, limit: 10).lines == ["a line"])
+        try Folder.delete(path + "/log.txt")
+        symlink(secret, path + "/log.txt")
+        try folder.removeUnlessFile("log.txt")
+        #expect(!Folder.hasName(path + "/log.txt") && !Folder.hasName(path + "/cookies.txt"))
+        try folder.remove("none")
+        try expectUntouched(secret)
+    }
+
+    /// A file that can't be used is found out before the archive is in the library.
+    @Test func refusedFileLeavesNoArchive() async throws {
+        var (row, files) = try await session()
+        files.file = "out/none"
+        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        #expect(try store.archives().isEmpty)
     }
 
     /// Links in the place of what the server reads and writes itself.

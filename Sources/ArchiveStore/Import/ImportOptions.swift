@@ -15,10 +15,12 @@ package struct ImportOptions: Sendable, Hashable {
     package var indexesText = true
     /// The URL that the archive was saved from, which is then its source.
     package var saved: SavedURL?
+    /// The SHA-256 of the WACZ file to copy or move, in hex. Any other file is refused.
+    package var sha256: String?
 
     package init(
         title: String? = nil, isStrict: Bool = false, id: ArchiveID? = nil, tags: [String] = [],
-        replaces: ArchiveID? = nil, indexesText: Bool = true, saved: SavedURL? = nil
+        replaces: ArchiveID? = nil, indexesText: Bool = true, saved: SavedURL? = nil, sha256: String? = nil
     ) {
         self.title = title
         self.isStrict = isStrict
@@ -27,6 +29,7 @@ package struct ImportOptions: Sendable, Hashable {
         self.replaces = replaces
         self.indexesText = indexesText
         self.saved = saved
+        self.sha256 = sha256
     }
 }
 

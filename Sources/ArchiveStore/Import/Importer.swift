@@ -35,9 +35,9 @@ struct Importer {
             case .link: return .archive(try link(to: source))
             }
         } catch let error as StoreError where error.code == .refused {
-            guard let package = try MultiWACZImport(source, source: source.reference.path, importer: self) else {
-                throw error
-            }
+            guard options.sha256 == nil,
+                let package = try MultiWACZImport(source, source: source.reference.path, importer: self)
+            else { throw error }
             return .multiWACZ(try package.run(mode: mode))
         }
     }
@@ -61,7 +61,7 @@ struct Importer {
         } catch let error as StoreError where error.code == .refused {
             let package = try MultiWACZImport(
                 file, named: incoming.originalName, source: incoming.source, importer: self)
-            guard let package else { throw error }
+            guard options.sha256 == nil, let package else { throw error }
             return .multiWACZ(try package.run(mode: .copy))
         }
     }
@@ -189,7 +189,10 @@ struct Importer {
         _ incoming: IncomingArchive, opened: WACZFile? = nil, packed: WACZWriter.Result? = nil
     ) throws -> ImportOutcome {
         let sha256 = incoming.sha256
-        let state = try incoming.file.status().state
+        guard options.sha256 ?? sha256 == sha256 else {
+            throw StoreError(.refused, "this isn't the expected file: its SHA-256 differs", place: incoming.source)
+        }
+        let state = try incoming.file.state()
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
             reading: incoming.file.bytes(named: incoming.originalName), opened: opened,
@@ -201,7 +204,7 @@ struct Importer {
         try incoming.file.synchronize()
         return try store.committing(checkCancellation: { try progress(.waiting) }) {
             // A file that was moved here can still be open in another program.
-            guard try incoming.file.status().state == state else { throw SourceFile.changed(incoming.source) }
+            guard try incoming.file.state() == state else { throw SourceFile.changed(incoming.source) }
             // Another process may have imported the same file meanwhile.
             let existing = try catalog.archive(key: sha256)
             if let duplicate = try duplicate(existing) { return duplicate }

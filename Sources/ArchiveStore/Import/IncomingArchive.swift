@@ -89,9 +89,9 @@ final class IncomingArchive: Sendable {
     ///
     /// - Throws: `StoreError` `failed` if another program changes it meanwhile.
     func hash(_ source: Descriptor, progress: (UInt64) throws -> Void) throws {
-        let before = try source.status().state
+        let before = try source.state()
         let (_, sha256) = try FileHash.of(source, step: progress)
-        guard try source.status().state == before else { throw SourceFile.changed(self.source) }
+        guard try source.state() == before else { throw SourceFile.changed(self.source) }
         state.withLock { $0.sha256 = sha256 }
     }
 

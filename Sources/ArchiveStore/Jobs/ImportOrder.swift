@@ -15,6 +15,7 @@ package struct ImportOrder: Sendable, Hashable, Codable {
     /// `nil` in orders of earlier versions.
     private var indexesText: Bool?
     private var saved: SavedURL?
+    private var sha256: String?
 
     package init(
         path: String?, others: [String] = [], mode: ImportMode = .copy, options: ImportOptions = ImportOptions()
@@ -29,13 +30,14 @@ package struct ImportOrder: Sendable, Hashable, Codable {
         replaces = options.replaces?.text
         indexesText = options.indexesText
         saved = options.saved
+        sha256 = options.sha256
     }
 
     package var options: ImportOptions {
         ImportOptions(
             title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tags,
             replaces: replaces.flatMap { ArchiveID($0) }, indexesText: indexesText ?? true,
-            saved: saved)
+            saved: saved, sha256: sha256)
     }
 
     func json() throws -> String {

@@ -12,7 +12,7 @@ extension JobRunner {
         var work = takePartialHash(job.id)
         do {
             let file = try archive.openFile(in: store.layout)
-            let state = try file.status().state
+            let state = try file.state()
             var hashing = HashingWork(key: archive.key, state: state)
             if let work, work.key == hashing.key, work.state == state { hashing = work }
             defer { work = hashing }

@@ -113,6 +113,9 @@ package final class Descriptor: Sendable {
         }
     }
 
+    /// Returns a text that changes when the file does.
+    package func state() throws(StoreError) -> String { try status().state }
+
     /// Returns the size of the file in bytes.
     package func size() throws(StoreError) -> UInt64 { UInt64(clamping: try status().st_size) }
 

@@ -28,7 +28,7 @@ package struct Verifications: Sendable {
         try withoutActuallyEscaping(step) { step in
             let isAlone = collection.isEmpty
             let opened = try archive.openFile(in: layout)
-            let state = try opened.status().state
+            let state = try opened.state()
             let saved = isAlone ? read(VerificationProgress.self, .verifying, archive, state) : nil
             var latest: VerificationProgress?
             var savedAt = ContinuousClock.now

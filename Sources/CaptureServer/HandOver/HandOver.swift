@@ -31,23 +31,27 @@ struct HandOver: Sendable {
         let id = row.downloadID
         let session = SessionFolder(layout.session(row.sessionID))
         guard try await queue.beginStoring(id) else { return sweep(row) }
+        let file = keepsFiles() ? files.file : nil
+        let source = layout.receivedFile(row)
+        try Folder.create(layout.received(row))
+        var stored = files
+        // Before the archive is in the library: it may be refused.
+        if let file {
+            try session.take(file, to: source)
+            stored.fileSize = Folder.fileSize(source)
+        }
         let (archive, lack) = try await BlockingWork().long {
             let archive = try importArchive(files, session, row)
             return (archive, try WantedCollection.add(archive.id, to: row.downloadOptions.collection, in: store))
         }
-        var stored = files
         if let lack { stored.incomplete = [files.incomplete, lack].compactMap { $0 }.joined(separator: " ") }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, stored)
         try onStep(.imported)
-        let keepsFiles = keepsFiles()
-        if keepsFiles, let file = files.file {
-            let source = layout.receivedFile(row)
-            try Folder.create(layout.received(row))
-            try session.take(file, to: source)
+        if file != nil {
             try await placeFile(id, files, source)
             try onStep(.filed)
         }
-        try await queue.complete(id, keepsFile: keepsFiles && files.file != nil)
+        try await queue.complete(id, keepsFile: file != nil)
         try onStep(.completed)
         sweep(row)
         try onStep(.swept)
@@ -82,10 +86,10 @@ struct HandOver: Sendable {
         do {
             // First what is large: there may be no space for the log.
             for name in try Folder.names(in: session) where name != SessionFile.log {
-                try Self.remove("\(session)/\(name)")
+                try SessionFolder.delete("\(session)/\(name)")
             }
             try logs.store(row)
-            try Self.remove(session)
+            try SessionFolder.delete(session)
         } catch {
             logger.warning("a session folder can't be deleted", metadata: ["error": "\(error)"])
         }
@@ -96,24 +100,6 @@ struct HandOver: Sendable {
 
     /// Deletes what was taken out of a session of a download that has ended.
     func removeReceived(_ name: String) { discard("\(layout.received)/\(name)") }
-
-    /// Deletes a file or folder, also one whose folders a tool has protected, and while another task deletes it too.
-    private static func remove(_ path: String) throws {
-        for triesLeft in (0..<10).reversed() {
-            do {
-                return try FileManager.default.removeItem(atPath: path)
-            } catch {
-                guard Folder.hasName(path) else { return }
-                if triesLeft == 0 { throw error }
-            }
-            if Folder.isFolderItself(path) { chmod(path, 0o700) }
-            for name in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator() {
-                let item = "\(path)/\(name)"
-                // Never what a link leads to.
-                if Folder.isFolderItself(item) { chmod(item, 0o700) }
-            }
-        }
-    }
 
     /// Flushes what a worker made to disk and notes it, so that a server continues the hand-over after a kill or a power cut.
     func keep(_ files: SavedFiles, of row: DownloadRow) async throws {
@@ -141,7 +127,7 @@ struct HandOver: Sendable {
 
     private func discard(_ path: String) {
         do {
-            try Self.remove(path)
+            try SessionFolder.delete(path)
         } catch {
             logger.warning("can't delete the rest of a download", metadata: ["error": "\(error)"])
         }
@@ -159,30 +145,29 @@ struct HandOver: Sendable {
         if let known = try known(files, row) { return known }
         let name = files.archive.split(separator: "/").last.map(String.init) ?? ""
         let path = "\(layout.received(row))/\(FileName.plain(name))"
-        try Folder.create(layout.received(row))
         try session.take(files.archive, to: path)
         let genre = files.genre == .unknown ? row.genre : files.genre.rawValue
         let genreTags = genre == Genre.unknown.rawValue ? [] : [genre]
         let options = ImportOptions(
             title: ArchiveMetadata.title(from: files.title), tags: [row.username] + genreTags,
             saved: SavedURL(
-                url: row.url, user: row.username, incomplete: files.incomplete, replayCheck: files.replayCheck))
-        let result: ImportResult
+                url: row.url, user: row.username, incomplete: files.incomplete, replayCheck: files.replayCheck),
+            sha256: files.archiveSHA256)
+        let archive: Archive
         do {
-            result = try store.jobs.importAny(at: path, mode: .move, options: options)
+            let result = try store.jobs.importAny(at: path, mode: .move, options: options)
+            guard case .archive(let outcome) = result, outcome.kind == .imported else {
+                throw StoreError(.refused, "the library already has this archive from elsewhere", place: path)
+            }
+            archive = outcome.archive
         } catch {
             // The import of a killed server may have been completed by the library meanwhile.
             if let known = try known(files, row) { return known }
             throw error
         }
-        guard case .archive(let outcome) = result, outcome.archive.sha256 == files.archiveSHA256 else {
-            throw StoreError(.refused, "the archive isn't the one that the download made", place: path)
-        }
         // Of an attempt before, which a person started again.
-        if let former = row.archiveID.flatMap({ ArchiveID($0) }), former != outcome.archive.id {
-            try store.remove(former)
-        }
-        return outcome.archive
+        if let former = row.archiveID.flatMap({ ArchiveID($0) }), former != archive.id { try store.remove(former) }
+        return archive
     }
 
     /// Puts the file under a free name into the folder of its user and genre: by a hard link, or as a copy.

@@ -22,15 +22,48 @@ struct SessionFolder: Sendable {
 
     /// Replaces whatever has a name by a new file.
     func write(_ name: String, _ bytes: [UInt8]) throws {
-        guard let place = try place(of: name) else { throw Self.refused(name, "its folder is missing") }
-        if unlinkat(place.folder.number, place.name, 0) != 0, errno != ENOENT {
-            throw StoreError.system(errno, doing: "replacing the file", path: name)
-        }
-        let number = openat(
-            place.folder.number, place.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw StoreError.system(errno, doing: "creating the file", path: name) }
-        let file = Descriptor(owning: number, path: name)
+        let file = try create(name)
         try bytes.withUnsafeBytes { try file.append($0) }
+    }
+
+    /// Creates a file in the place of whatever has its name. Writing appends to it.
+    func create(_ name: String) throws -> Descriptor {
+        try remove(name)
+        guard let place = try place(of: name) else { throw Self.refused(name, "its folder is missing") }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC
+        let number = openat(place.folder.number, place.name, flags, 0o600)
+        guard number >= 0 else { throw StoreError.system(errno, doing: "creating the file", path: name) }
+        return Descriptor(owning: number, path: name)
+    }
+
+    /// Deletes whatever has the name of one of the server's own files, if anything has.
+    func remove(_ name: String) throws { try Self.delete("\(path)/\(name)") }
+
+    /// Deletes what a tool left in the place of a file that the next attempt continues.
+    func removeUnlessFile(_ name: String) throws {
+        do {
+            _ = try place(of: name)?.open()
+        } catch let error as StoreError where error.code == .refused {
+            try remove(name)
+        }
+    }
+
+    /// Deletes a file or folder, also one whose folders a tool has protected, and while another task deletes it too. Never what a
+    /// link leads to.
+    static func delete(_ path: String) throws {
+        for triesLeft in (0..<10).reversed() {
+            do {
+                return try FileManager.default.removeItem(atPath: path)
+            } catch {
+                guard Folder.hasName(path) else { return }
+                if triesLeft == 0 { throw error }
+            }
+            if Folder.isFolderItself(path) { chmod(path, 0o700) }
+            for name in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator() {
+                let item = "\(path)/\(name)"
+                if Folder.isFolderItself(item) { chmod(item, 0o700) }
+            }
+        }
     }
 
     /// Flushes a file and the folders that lead to it to disk. Does nothing if there is none.

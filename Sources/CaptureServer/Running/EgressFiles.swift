@@ -7,11 +7,8 @@ import Logging
 final class EgressLog: Sendable {
     private let file: Descriptor
 
-    /// Begins a new record.
-    init(path: String) throws {
-        try Folder.delete(path)
-        file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL | O_APPEND)
-    }
+    /// - Parameter file: An empty file.
+    init(_ file: Descriptor) { self.file = file }
 
     /// Writes an event at once: the worker reads it. On a full disk it is lost.
     func add(_ event: EgressEvent) {

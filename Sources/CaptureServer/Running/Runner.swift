@@ -248,16 +248,19 @@ final class Runner: Sendable {
         if let files = try handOver.files(of: row) { return .success(files) }
         let session = layout.session(row.sessionID)
         try Folder.create(session)
+        let folder = SessionFolder(session)
+        try folder.removeUnlessFile(SessionFile.log)
+        try folder.remove(SessionFile.egressSocket)
         let order = JobOrder(
             downloadID: row.downloadID, url: row.url,
             options: row.qualityFallback ? row.downloadOptions.withoutLimits : row.downloadOptions,
-            tools: toolbox.forWorker, hasCookies: try giveCookies(of: row.username, to: session),
+            tools: toolbox.forWorker, hasCookies: try giveCookies(of: row.username, to: folder),
             software: settings.software, limits: settings.pageLimits, isLast: queue.isLast(row),
             assets: settings.assets)
-        try SessionFolder(session).write(SessionFile.order, Array(JSONEncoder().encode(order)))
+        try folder.write(SessionFile.order, Array(JSONEncoder().encode(order)))
         let worker = WorkerProcess(
             program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax)
-        let egress = try egressGuard(session, bytesMax: settings.attempt.bytes(ofFree: freeBytes()))
+        let egress = try egressGuard(folder, bytesMax: settings.attempt.bytes(ofFree: freeBytes()))
         let end = try await egress.serve(in: session, name: SessionFile.egressSocket) {
             try await self.end(of: worker, row, egress, stops)
         }
@@ -311,23 +314,21 @@ final class Runner: Sendable {
     /// Copies a user's cookies into a session folder: a worker can't read the store.
     ///
     /// - Returns: Whether there are any.
-    private func giveCookies(of user: String, to session: String) throws -> Bool {
-        let (source, target) = (layout.cookies(of: user), "\(session)/\(SessionFile.cookies)")
-        try Folder.delete(target)
+    private func giveCookies(of user: String, to session: SessionFolder) throws -> Bool {
+        try session.remove(SessionFile.cookies)
+        let source = layout.cookies(of: user)
         guard Folder.hasName(source) else { return false }
-        let bytes = try Descriptor.contents(of: source, bytesMax: CookieFiles.bytesMax)
-        let file = try Descriptor(path: target, flags: O_WRONLY | O_CREAT | O_EXCL)
-        try bytes.withUnsafeBytes { try file.append($0) }
+        try session.write(SessionFile.cookies, Descriptor.contents(of: source, bytesMax: CookieFiles.bytesMax))
         return true
     }
 
     /// The way to the network for one attempt.
-    private func egressGuard(_ session: String, bytesMax: UInt64) throws -> EgressGuard {
+    private func egressGuard(_ session: SessionFolder, bytesMax: UInt64) throws -> EgressGuard {
         var rules = EgressRules()
         rules.ports = settings.egress.ports
         rules.bytesMax = bytesMax
         rules.allowed = EgressAllowFile.allowed(at: layout.egressAllow, logger).union(settings.egress.allowed)
-        let log = try EgressLog(path: "\(session)/\(SessionFile.egressRecord)")
+        let log = EgressLog(try session.create(SessionFile.egressRecord))
         return EgressGuard(rules: rules, names: settings.names) { log.add($0) }
     }
 

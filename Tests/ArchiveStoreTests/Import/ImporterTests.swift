@@ -153,6 +153,28 @@ struct ImporterTests {
         try await test.expectWhole()
     }
 
+    /// Another archive, a package that has the expected one as a member, and a WARC file, of which the store makes an archive.
+    @Test(arguments: ImportMode.allCases.filter { $0 != .link })
+    func otherFileThanExpectedIsRefusedAndLeavesNothing(mode: ImportMode) async throws {
+        let test = try TestStore()
+        let archive = try test.file("a.wacz", seed: 1)
+        let hash = try await sha256ByOpenSSL(archive)
+        let package = GeneratedArchive.packageOfPackages(title: "Both", [("a.wacz", try contents(of: archive), hash)])
+        let warc = "WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+        let others = [
+            try test.file("b.wacz", seed: 2), try test.folder.write(package, to: "c.wacz"),
+            try test.folder.write(Array(warc.utf8), to: "d.warc"),
+        ]
+        for path in others {
+            let options = ImportOptions(sha256: hash)
+            #expect(code { _ = try test.store.importAny(at: path, mode: mode, options: options) } == .refused)
+            #expect(Folder.hasName(path))
+        }
+        #expect(try test.state().isEmpty)
+        #expect(try test.store.importAny(at: archive, mode: mode, options: ImportOptions(sha256: hash)).outcome != nil)
+        try await test.expectWhole()
+    }
+
     // Fixtures/README.md says what is wrong with each.
     @Test(arguments: ["truncated", "not-a-zip", "encrypted", "nul-name", "multi-wacz"])
     func unplayableFileIsRefusedAndLeavesNothing(name: String) throws {

@@ -106,10 +106,11 @@ struct ImportJobTests {
     }
 
     /// docs: the same path with the same options.
-    @Test func importOfDeadProcessIsRepeatedWithItsOptions() throws {
+    @Test func importOfDeadProcessIsRepeatedWithItsOptions() async throws {
         let test = try TestStore()
         let path = try write(test)
-        let options = ImportOptions(title: "Given", id: ArchiveID("chosen"), tags: ["one", "two"])
+        let options = ImportOptions(
+            title: "Given", id: ArchiveID("chosen"), tags: ["one", "two"], sha256: try await sha256ByOpenSSL(path))
         let order = ImportOrder(path: path, options: options)
         #expect(order.options == options)
         _ = try test.store.jobs.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())

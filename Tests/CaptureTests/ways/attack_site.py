@@ -278,8 +278,10 @@ class Site:
         if name.startswith("way-rebind") and kind == 1:
             self.rebinds += 1
             addresses = addresses[:1] if self.rebinds == 1 else addresses[1:]
-        found = [socket.inet_aton(address) for address in addresses or [] if kind == 1]
-        data = b"".join(struct.pack(">HHHIH", 0xC00C, 1, 1, 0, 4) + address for address in found)
+        families = {1: socket.AF_INET, 28: socket.AF_INET6}
+        found = [socket.inet_pton(families[kind], address) for address in addresses or [] if (":" in address) == (kind == 28)] if (
+            kind in families) else []
+        data = b"".join(struct.pack(">HHHIH", 0xC00C, kind, 1, 0, len(address)) + address for address in found)
         return question[:2] + struct.pack(">HHHHH", 0x8180 if addresses else 0x8183, 1, len(found), 0, 0) + question[12:end] + data
 
     def close(self):

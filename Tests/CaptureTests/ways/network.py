@@ -21,6 +21,8 @@ from support.waiting import wait_until
 
 # Addresses of this kind belong to the namespace `lan`, each way its own.
 OWN, LAN, LAN_IPV6 = "10.0.0.1", "10.1.0.", "fd00:10::"
+# A prefix that an internet provider gives to a home, and one of its translator (NAT64). Routed only inside of the namespaces.
+HOME_IPV6, TRANSLATOR = "2606:2800:220:1::", "2606:2800:220:2::"
 METADATA = "169.254.169.254"
 # Everyone else. Routed only inside of the namespaces.
 SITE, NAME_SERVER, PUBLIC = "93.184.216.34", "93.184.216.53", "93.184.1."
@@ -41,7 +43,9 @@ ip -n server addr add 169.254.0.1/16 dev metadata0
 ip -n server addr add 192.168.77.2/30 dev public0
 ip -n server addr add fd00:10::1/64 dev lan0 nodad
 ip -n server addr add fd00:77::2/64 dev public0 nodad
+ip -n server addr add {HOME_IPV6}1/64 dev lan0 nodad
 ip -n lan addr add 10.0.0.2/30 dev eth0
+ip -n lan addr add {HOME_IPV6}2/64 dev eth0 nodad
 ip -n lan addr add fd00:10::2/64 dev eth0 nodad
 ip -n metadata addr add {METADATA}/16 dev eth0
 ip -n public addr add 192.168.77.1/30 dev eth0
@@ -58,15 +62,20 @@ ip -n public link set lo up
 ip -n public link set eth0 up
 ip -n server neigh add fd00:10::2 lladdr 02:00:00:00:00:02 dev lan0 nud permanent
 ip -n lan neigh add fd00:10::1 lladdr 02:00:00:00:00:01 dev eth0 nud permanent
+ip -n lan neigh add {HOME_IPV6}1 lladdr 02:00:00:00:00:01 dev eth0 nud permanent
 ip -n server route add 10.0.0.0/8 via 10.0.0.2
 ip -n server route add default via 192.168.77.1
 ip -n server route add unreachable {UNREACHABLE}
 ip -n server route add fd00:10::1:0/112 via fd00:10::2
 ip -n server route add 64:ff9b::/96 via fd00:10::2
+ip -n server route add {HOME_IPV6}1:0/112 via fd00:10::2
+ip -n server route add {TRANSLATOR}/96 via fd00:10::2
 ip -n server route add default via fd00:77::1
 ip -n lan route add local 10.1.0.0/16 dev lo
 ip -n lan -6 route add local fd00:10::1:0/112 dev lo
 ip -n lan -6 route add local 64:ff9b::/96 dev lo
+ip -n lan -6 route add local {HOME_IPV6}1:0/112 dev lo
+ip -n lan -6 route add local {TRANSLATOR}/96 dev lo
 ip -n public route add local 93.184.0.0/16 dev lo
 ip -n public route add local 8.8.8.8 dev lo
 """
@@ -238,7 +247,7 @@ class Network:
 
 def is_ours(address):
     """Whether an address of the tests would be a packet that left the namespaces."""
-    return address.startswith(("10.0.0.", LAN, "169.254.", "93.184.", "192.168.77.", "8.8.8.8", "fd00:", "64:ff9b:"))
+    return address.startswith(("10.0.0.", LAN, "169.254.", "93.184.", "192.168.77.", "8.8.8.8", "fd00:", "64:ff9b:", "2606:2800:"))
 
 
 def addressed(frame):

@@ -1,7 +1,6 @@
 """Runs of the ways: by the capture server, with walls or without, and plainly as a control."""
 
 import contextlib
-import http.client
 import json
 import shutil
 import signal
@@ -18,7 +17,7 @@ from fake_tools import FakeTools
 from listeners import CarelessProxy, OpenedFiles, Sockets
 from network import NAME_SERVER
 from real_tools import InstalledTools
-from support.host import die_with_parent
+from support.host import PATIENCE_SECONDS, die_with_parent
 from support.waiting import wait_until
 from ways import NAMES, SERVER_PORT, VIRTUAL_PORT, WAYS, Way
 
@@ -44,9 +43,9 @@ class WaysHost(CaptureHost):
         lines = [f"{address} {name}\n" for name, addresses in NAMES.items() for address in addresses]
         (self.folder / "hosts").write_text("".join(lines), encoding="utf-8")
 
-    def connection(self, seconds):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
-        connection.sock = self.namespace.run(socket.create_connection, ("127.0.0.1", self.port), seconds)
+    def connection(self, port=None, seconds=PATIENCE_SECONDS):
+        connection = super().connection(port, seconds)
+        connection.sock = self.namespace.run(socket.create_connection, ("127.0.0.1", port or self.port), seconds)
         return connection
 
 
@@ -241,6 +240,9 @@ class Runs:
             with self.watching("control", by):
                 with self.browser(by, folder, url("page", scheme=scheme, by=by)):
                     wait_until(self.site.done[by].is_set, "the page has tried everything", 120)
+                    if by == "page":
+                        # By itself, after the page has loaded
+                        wait_until(lambda: WAYS["favicon"].packets(self.network), "Chromium asks for the page's icon", 120)
                 self.expect_tried("control", by)
         with self.watching("control", "top"):
             for way in of("top"):

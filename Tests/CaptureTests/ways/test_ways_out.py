@@ -30,20 +30,25 @@ EXPECTED = {
         local-port-8080 local-port-58443 public-port-8080 public-socket-8080
         name-private name-private-dot name-both name-loopback name-metadata dns-prefetch dns-fetch dns-preconnect
 
+        home-fetch home-image home-script home-style-sheet home-frame home-web-socket home-redirect-301 home-form-post home-own-address
+        home-router home-long home-name home-name-both translator translator-image translator-name
+
         stun turn-udp stun-local peer multicast-name turn-tcp turns-tcp stun-name secure-fetch secure-frame speculation service-worker web-transport web-transport-local
         alt-svc alt-svc-other top-301 top-307 top-meta top-location top-form proxy-discovery browser-services
 
         curl-redirect curl-loopback curl-loopback-ipv6 curl-loopback-name curl-zero curl-own-address curl-server-port curl-metadata
         curl-local-port-22 curl-public-port-22 curl-decimal curl-octal curl-mapped curl-translated curl-name curl-name-both
+        curl-home curl-home-name curl-translator
         curl-ftp curl-gopher curl-file rebind
 
         media-hls-segment media-hls-key media-hls-variant media-hls-ffmpeg media-dash-segment media-video-redirect media-video-element
+        media-home media-ffmpeg-home
         media-subtitles media-poster media-ftp media-loopback media-metadata media-ffmpeg-loopback media-ffmpeg-metadata
         media-ffmpeg-port media-disguised-file
 
         tool-inherited-socket
         guard-connect guard-connect-22 guard-get guard-get-user guard-get-host guard-get-second guard-chunks guard-mapped guard-decimal
-        guard-octal guard-dot guard-port-overflow guard-port-zeros guard-name""",
+        guard-home guard-translator guard-octal guard-dot guard-port-overflow guard-port-zeros guard-name""",
     # Only walls keep it in: a program that ignores its proxy.
     ("out", "-", "out"): """
         tool-tcp tool-tcp-22 tool-tcp-ipv6 tool-public-80 tool-public-443 tool-public-22 tool-public-53 tool-udp tool-public-udp

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from network import LAN, LAN_IPV6, METADATA, OWN, PUBLIC, SITE, UNREACHABLE
+from network import HOME_IPV6, LAN, LAN_IPV6, METADATA, OWN, PUBLIC, SITE, TRANSLATOR, UNREACHABLE
 
 # The port of the capture server, which runs in a namespace of its own.
 SERVER_PORT = 58443
@@ -38,7 +38,7 @@ class Way:
 
 WAYS = {}
 # Name -> addresses, as in hosts(5). The guard and, in control runs, the name server know them.
-NAMES = {HOST: [SITE]}
+NAMES = {HOST: [SITE], "ipv4only.arpa": [f"{TRANSLATOR}c000:aa"]}
 
 
 def lan():
@@ -70,6 +70,15 @@ def shared(name, by, kind, url, place, address=None, port=80, **more):
 def public(name, by, kind, url, port, **more):
     """A way to a host of the internet that isn't allowed, or past the guard."""
     return add(name, by, kind, url, "public", public_address(), port=port, **more)
+
+
+def home_ipv6():
+    """An address in the home's prefix that only one way has. The same for `translated`: a private IPv4 address."""
+    return f"{HOME_IPV6}1:{len(WAYS) + 1:x}"
+
+
+def translated():
+    return f"{TRANSLATOR}a01:{len(WAYS) + 1:x}"
 
 
 def loopback(name, by, host, kind="fetch", port=80, scheme="http"):
@@ -153,6 +162,18 @@ shared("name-metadata", "page", "fetch", "http://way-name-metadata.example/", "m
 question("dns-prefetch", "page", "dns-prefetch")
 question("dns-fetch", "page", "fetch")
 question("dns-preconnect", "page", "preconnect")
+# Devices in the home have public IPv6 addresses. So have those that the network's translator makes.
+for kind in ("fetch", "image", "script", "style-sheet", "frame", "web-socket", "redirect-301", "form-post"):
+    add(f"home-{kind}", "page", kind, "ws://{address}/" if kind == "web-socket" else "http://{address}/", address=home_ipv6())
+loopback("home-own-address", "page", f"[{HOME_IPV6}1]")
+add("home-router", "page", "fetch", address=f"{HOME_IPV6}1:0")
+way = add("home-long", "page", "fetch", address=home_ipv6())
+way.url = f"http://[2606:2800:0220:0001:0000:0000:0001:{int(way.address.rpartition(':')[2], 16):04X}]/way-home-long"
+named("home-name", "page", "fetch", addresses=[address := home_ipv6()], address=address)
+NAMES["way-home-name-both.example"] = [UNREACHABLE, named("home-name-both", "page", "fetch", address=home_ipv6()).address]
+add("translator", "page", "fetch", address=translated())
+add("translator-image", "page", "image", address=translated())
+named("translator-name", "page", "fetch", addresses=[address := translated()], address=address)
 # WebRTC, WebTransport and HTTP/3
 public("stun", "page", "gather", "stun:{address}:3478", 3478)
 public("turn-udp", "page", "gather", "turn:{address}:3478?transport=udp", 3478)
@@ -199,6 +220,9 @@ for form in ("decimal", "octal", "mapped", "translated"):
     written(f"curl-{form}", "curl", "", form)
 named("curl-name", "curl", "")
 NAMES["way-curl-name-both.example"] = [UNREACHABLE, named("curl-name-both", "curl", "").address]
+add("curl-home", "curl", address=home_ipv6())
+named("curl-home-name", "curl", "", addresses=[address := home_ipv6()], address=address)
+add("curl-translator", "curl", address=translated())
 add("curl-ftp", "curl", url="ftp://{address}/")
 add("curl-gopher", "curl", url="gopher://{address}:80/x")
 add("curl-file", "curl", "", "file://{secret}", "file", "secret")
@@ -207,6 +231,8 @@ add("curl-file", "curl", "", "file://{secret}", "file", "secret")
 for name in ("hls-segment", "hls-key", "hls-variant", "hls-ffmpeg", "dash-segment", "video-redirect", "video-element", "subtitles",
         "poster", "disguised"):
     add(f"media-{name}", "yt-dlp", name)
+add("media-home", "yt-dlp", "hls-segment", address=home_ipv6())
+add("media-ffmpeg-home", "yt-dlp", "hls-ffmpeg", address=home_ipv6())
 add("media-ftp", "yt-dlp", "video-element", "ftp://{address}/")
 loopback("media-loopback", "yt-dlp", "127.0.0.1", "hls-segment")
 shared("media-metadata", "yt-dlp", "hls-segment", f"http://{METADATA}/", "metadata")
@@ -269,6 +295,8 @@ for name, text in {
 }.items():
     way = add(f"guard-{name}", "tool", "request", port=22 if name == "connect-22" else 80)
     way.text = text.format(address=way.address, **spellings(way.address))
+for name, address in {"home": home_ipv6(), "translator": translated()}.items():
+    add(f"guard-{name}", "tool", "request", address=address, port=80).text = f"CONNECT [{address}]:80 HTTP/1.1\r\nHost: x\r\n\r\n"
 named("guard-name", "tool", "request", port=80).text = "CONNECT way-guard-name.example:80 HTTP/1.1\r\nHost: x\r\n\r\n"
 
 # The address of a name changes after the first answer. For this, the guard asks the name server.
