@@ -5,9 +5,11 @@ change the number of kills and the seed. The same seed repeats the same kills af
 """
 
 import http.client
+import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -18,6 +20,7 @@ import pytest
 from capture_host import FAST_RETRIES, CaptureHost, end
 from fake_tools import FakeTools
 from power_cut import Disk
+from support.places import CHECKOUT
 from support.waiting import wait_until
 from website import LARGE_PDF
 
@@ -127,6 +130,48 @@ def test_whatever_the_instant_nothing_is_lost(tmp_path, website):
         expect_all_once(host, client)
         # The parts of a killed tool are used again.
         print(f"resumed: {len(host.tools.calls(what='resumed'))}", flush=True)
+
+
+def test_server_that_make_capture_runs_starts_again(tmp_path, website):
+    """After a kill, but not when it's told to stop."""
+    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
+    for name in ("bash", "sleep"):
+        (host.tools.path / name).symlink_to(shutil.which(name))
+    # Finds a port.
+    with host:
+        pass
+    host.prefix = [CHECKOUT / "Scripts" / "lib" / "keep-running"]
+    gate = tmp_path / "gate"
+    with host:
+        identifier = host.add(website.fake("held", gate=gate))
+        host.wait_for(identifier, "downloading")
+        first = running_server(host)
+        os.kill(first, signal.SIGKILL)
+        gate.touch()
+        wait_until(lambda: running_server(host) not in (None, first), "another server runs")
+        wait_until(lambda: is_answering(host), "it answers")
+        host.wait_for(identifier, "completed")
+        host.expect_completed_once(host.rows())
+        last = running_server(host)
+        assert host.stop() == 0
+    wait_until(lambda: not os.path.exists(f"/proc/{last}"), "no server runs")
+    assert "ended by signal 9" in host.log.read_text()
+
+
+def running_server(host):
+    """Its process, as the store says; `None` if it doesn't run."""
+    try:
+        pid = json.loads((host.capture / "capture.json").read_text(encoding="utf-8"))["pid"]
+        return pid if os.path.exists(f"/proc/{pid}") else None
+    except (OSError, ValueError):
+        return None
+
+
+def is_answering(host):
+    try:
+        return host.call("GET", "/health")[0] == 200
+    except OSError:
+        return False
 
 
 STEPS = ["result", "imported", "filed", "completed", "swept"]
