@@ -241,7 +241,7 @@ class CaptureHost(Server):
         assert [row["state"] for row in rows] == ["completed"] * len(rows), rows
         archives = self.archives()
         assert sorted(row["archive"] for row in rows) == sorted(archives)
-        assert self.files() == sorted(f"{row['username']}/{row['genre']}/{row['file_path']}" for row in rows)
+        assert self.files() == sorted(str(self.file(row).relative_to(self.downloads)) for row in rows)
         for row in rows:
             assert self.file(row).stat().st_size == row["file_size"] > 0
 

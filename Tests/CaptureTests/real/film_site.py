@@ -114,6 +114,9 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": end - start, "Accept-Ranges": "bytes", **(fields or {})}.items():
             self.send_header(name, str(value))
+        if self.close_connection:
+            # RFC 9112 §9.6. Else a tool may send its next request on this connection.
+            self.send_header("Connection", "close")
         self.end_headers()
         if self.command == "HEAD":
             return
