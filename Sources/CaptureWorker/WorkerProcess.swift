@@ -32,7 +32,7 @@ package struct WorkerProcess: Sendable {
     package enum End: Sendable {
         /// By itself, with what it achieved; `nil` if it didn't say.
         case exited(WorkerResult?)
-        /// A signal ended it, or its exit code isn't 0.
+        /// A signal ended it, its exit code isn't 0, or it was ended because of its output.
         case died(String)
         /// It was ended because it said nothing.
         case silent
@@ -115,7 +115,7 @@ package struct WorkerProcess: Sendable {
         } catch is Silence {
             return .silent
         } catch let error as SubprocessError where error.code == .outputLimitExceeded {
-            return .died("a line of its output was too long")
+            return .died("it printed a line that is too long")
         }
     }
 

@@ -1,4 +1,4 @@
-"""A tool or a worker that a site has taken over: whatever it writes and says, the server reaches only files of its session.
+"""The server uses only files of the session, whatever a tool or worker that a site has taken over writes or prints.
 
 What tools can reach by themselves is in test_walls.py.
 """
@@ -22,18 +22,18 @@ PYTHON = "/usr/bin/python3"
 TOOL = """#!/bin/sh
 exec {python} -E -s -S -B {script} {folder} "$@"
 """
-# Inside, the folder of the fakes' notes can't be written.
+# The fakes write notes. Inside, their folder can't be written, so the session folder has them.
 INSIDE = """#!/bin/sh
 [ "$1" = {flag} ] && echo "{version}" && exit
 exec {python} -E -s -S -B {script} "$REPLAYHOST_SESSION" "$@"
 """
 SECRET = "the person's own"
 # What changes while a server works
-OWN = ("capture/sessions", "capture/capture.sqlite", "capture/logs", "catalog.sqlite", "jobs", "locks", "incoming")
+CHANGING = ("capture/sessions", "capture/capture.sqlite", "capture/logs", "catalog.sqlite", "jobs", "locks", "incoming")
 
 
 class Person:
-    """Files of the person, outside of every session, and what is there in all."""
+    """Files that belong to the person, outside of every session."""
 
     def __init__(self, host):
         self.host = host
@@ -44,14 +44,14 @@ class Person:
             path.write_text(SECRET, encoding="utf-8")
             path.chmod(0o600)
 
-    def everything(self):
-        """Each path with what it is, its mode, its number of names, and its content."""
+    def snapshot(self):
+        """Type, mode, link count and content of each path, except those in CHANGING."""
         found = {}
         for place in (self.host.folder / "home", self.host.store, self.host.downloads, self.host.folder / "mine.wacz"):
             for path in [place, *place.rglob("*")]:
                 name = str(path.relative_to(self.host.folder))
                 inner = name.removeprefix("store/")
-                if inner.startswith(OWN) or path == self.host.store or not os.path.lexists(path):
+                if inner.startswith(CHANGING) or path == self.host.store or not os.path.lexists(path):
                     continue
                 about = path.lstat()
                 content = os.readlink(path) if path.is_symlink() else sha256(path) if path.is_file() else None
@@ -92,7 +92,7 @@ TOOLS = {
 
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.parametrize("tool", TOOLS)
-def test_what_a_tool_leaves_is_nothing(tmp_path, tool):
+def test_files_left_by_a_tool_have_no_effect(tmp_path, tool):
     host = with_walls(tmp_path)
     person = Person(host)
     place = host.tools.root / "takeover"
@@ -107,7 +107,7 @@ def test_what_a_tool_leaves_is_nothing(tmp_path, tool):
     choose("link")
     with host:
         assert host.call("GET", "/health")[1]["isolation"]["confined"]
-        before = person.everything()
+        before = person.snapshot()
         for kind in takeover.KINDS:
             choose(kind)
             identifier = host.add(url.format(case=kind), options=options)
@@ -117,7 +117,7 @@ def test_what_a_tool_leaves_is_nothing(tmp_path, tool):
             assert "an unexpected error" not in row["error_message"]
             assert f"download={identifier} next=another attempt reason=the download's process ended unexpectedly" in host.log.read_text()
             host.expect_no_leftovers()
-            assert person.everything() == before, kind
+            assert person.snapshot() == before, kind
         assert not host.archives() and not host.files()
         assert host.memory() < 400_000_000
 
@@ -146,7 +146,7 @@ REFUSED = {
         '{"result": {"preview": {"_0": {"file": "out/media.mp4", "mediaType": "video/mp4", "fileName": "a", "title": "a", '
         '"genre": "unknown"}}}}']},
     "a-check": {"lines": ['{"result": {"replayed": {"_0": "Replays: all"}}}']}, "an-unknown-genre": {"changes": {"genre": "../x"}},
-    "a-negative-size": {"changes": {"fileSize": -1}}, "a-died-worker": {"code": 1},
+    "a-negative-size": {"changes": {"fileSize": -1}}, "a-failed-worker": {"code": 1},
     "nested": {"lines": ["["], "times": 100_000}, "a-long-line": {"lines": ["x" * 1_000_000], "times": 300},
 }
 TAKEN = {
@@ -159,7 +159,7 @@ TAKEN = {
 
 @pytest.fixture(scope="module")
 def liar(tmp_path_factory):
-    """A server with a worker that lies, and the files of its person."""
+    """A server with a worker that sends false results, and the files that it must not touch."""
     folder = tmp_path_factory.mktemp("liar")
     host = CaptureHost(folder, FakeTools(folder / "tools"), "--retry-delays", "", "--no-check")
     person = Person(host)
@@ -187,33 +187,33 @@ def expect_only(now, other, before):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_a_worker_says_wrongly_is_refused(liar, name):
+def test_false_results_are_refused(liar, name):
     host, person, other = liar
-    before = person.everything()
+    before = person.snapshot()
     identifier = host.add(f"https://site.invalid/film?case={name}")
     row = host.wait_for(identifier)
     assert row["state"] in ("failed", "aborted_by_system"), row
     wait_until(lambda: host.sessions() == ["another"], "the session is deleted")
-    expect_only(person.everything(), other, before)
+    expect_only(person.snapshot(), other, before)
     assert host.memory() < 400_000_000
     assert "an unexpected error" not in row["error_message"], host.log.read_text()[-3000:]
 
 
 @pytest.mark.parametrize("name", TAKEN)
-def test_what_a_worker_names_stays_in_its_place(liar, name):
-    """The file is the session's, or the download fails. A server that took the person's file would give it to devices."""
+def test_results_use_only_files_of_their_session(liar, name):
+    """Else other devices could download the person's file. A file that is replaced meanwhile may also be refused."""
     host, person, other = liar
-    before = person.everything()
+    before = person.snapshot()
     row = host.wait_for(host.add(f"https://site.invalid/film?case={name}"))
     wait_until(lambda: host.sessions() == ["another"], "the session is deleted")
     if row["state"] != "completed":
         assert name.startswith("replaced") and row["error_message"].startswith("refused a file of the download"), row
-        return expect_only(person.everything(), other, before)
+        return expect_only(person.snapshot(), other, before)
     # The file and the archive of the download are new, nothing else.
     place = host.file(row).relative_to(host.folder)
     archive = f"store/files/{host.archives()[row['archive']]['sha256']}"
     new = {str(place), f"{archive}.wacz", f"{archive}.json"}
-    now = person.everything()
+    now = person.snapshot()
     assert now.keys() - before.keys() - {str(folder) for folder in place.parents} == new
     expect_only({path: about for path, about in now.items() if path in before}, other, before)
     assert host.file(row).read_bytes() == FILM and host.file(row).stat().st_nlink == 1

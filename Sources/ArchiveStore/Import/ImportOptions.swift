@@ -15,7 +15,8 @@ package struct ImportOptions: Sendable, Hashable {
     package var indexesText = true
     /// The URL that the archive was saved from, which is then its source.
     package var saved: SavedURL?
-    /// The SHA-256 of the WACZ file to copy or move, in hex. Any other file is refused.
+    /// The expected SHA-256 of the file, in lowercase hex; `nil` for any file. If it's set, a package of several archives is refused.
+    /// Linking doesn't check it.
     package var sha256: String?
 
     package init(

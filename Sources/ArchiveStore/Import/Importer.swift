@@ -190,7 +190,8 @@ struct Importer {
     ) throws -> ImportOutcome {
         let sha256 = incoming.sha256
         guard options.sha256 ?? sha256 == sha256 else {
-            throw StoreError(.refused, "this isn't the expected file: its SHA-256 differs", place: incoming.source)
+            throw StoreError(
+                .refused, "the file doesn't have the expected SHA-256", place: incoming.source)
         }
         let state = try incoming.file.state()
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }

@@ -157,7 +157,7 @@ struct HandOver: Sendable {
         do {
             let result = try store.jobs.importAny(at: path, mode: .move, options: options)
             guard case .archive(let outcome) = result, outcome.kind == .imported else {
-                throw StoreError(.refused, "the library already has this archive from elsewhere", place: path)
+                throw StoreError(.refused, "the library already has this archive, from another source", place: path)
             }
             archive = outcome.archive
         } catch {

@@ -2,9 +2,10 @@ import ArchiveStore
 import CaptureWorker
 import Foundation
 
-/// A session folder, as the server sees it. Tools and their worker write into it whatever they like, also if a site has taken
-/// them over: names that lead elsewhere, links, devices, sizes. So the server opens nothing in it by a path, but each
-/// component by itself and without following links, and takes only regular files that have no other name.
+/// Access to a session folder, whose content isn't trusted.
+///
+/// A tool or a worker that was taken over can leave links, devices and huge files in it. Files are opened component by component,
+/// without following links, and only if they are regular files without further hard links.
 struct SessionFolder: Sendable {
     private let path: String
 
@@ -12,7 +13,7 @@ struct SessionFolder: Sendable {
 
     /// Returns the content of a file; `nil` if there is none.
     ///
-    /// - Throws: `StoreError` `refused` if it's something else than a plain file, or too large.
+    /// - Throws: `StoreError` `refused` if it's not such a file, or too large.
     func read(_ name: String, bytesMax: Int) throws -> [UInt8]? {
         guard let place = try place(of: name), let file = try place.open() else { return nil }
         let size = try file.size()
@@ -20,13 +21,13 @@ struct SessionFolder: Sendable {
         return try file.bytes(at: 0, upTo: Int(size))
     }
 
-    /// Replaces whatever has a name by a new file.
+    /// Writes a new file, in the place of anything with that name.
     func write(_ name: String, _ bytes: [UInt8]) throws {
         let file = try create(name)
         try bytes.withUnsafeBytes { try file.append($0) }
     }
 
-    /// Creates a file in the place of whatever has its name. Writing appends to it.
+    /// Creates an empty file to append to, in the place of anything with that name.
     func create(_ name: String) throws -> Descriptor {
         try remove(name)
         guard let place = try place(of: name) else { throw Self.refused(name, "its folder is missing") }
@@ -36,10 +37,10 @@ struct SessionFolder: Sendable {
         return Descriptor(owning: number, path: name)
     }
 
-    /// Deletes whatever has the name of one of the server's own files, if anything has.
+    /// Deletes what has this name, if there is anything. The name has one component.
     func remove(_ name: String) throws { try Self.delete("\(path)/\(name)") }
 
-    /// Deletes what a tool left in the place of a file that the next attempt continues.
+    /// Deletes what has this name unless it's a regular file without further hard links, which the next attempt can continue.
     func removeUnlessFile(_ name: String) throws {
         do {
             _ = try place(of: name)?.open()
@@ -48,8 +49,8 @@ struct SessionFolder: Sendable {
         }
     }
 
-    /// Deletes a file or folder, also one whose folders a tool has protected, and while another task deletes it too. Never what a
-    /// link leads to.
+    /// Deletes a file or folder, even if a tool removed the permission to write into it, or if another task deletes it too. Doesn't
+    /// delete the targets of links.
     static func delete(_ path: String) throws {
         for triesLeft in (0..<10).reversed() {
             do {
@@ -68,7 +69,7 @@ struct SessionFolder: Sendable {
 
     /// Flushes a file and the folders that lead to it to disk. Does nothing if there is none.
     ///
-    /// - Throws: `StoreError` `refused` if it's something else than a plain file.
+    /// - Throws: `StoreError` `refused` if it isn't such a file.
     func flush(_ name: String) throws {
         guard let file = try place(of: name)?.open() else { return }
         try file.synchronize()
@@ -92,7 +93,7 @@ struct SessionFolder: Sendable {
             unlink(target)
             throw Self.refused(name, "it changed while it was moved")
         }
-        // Its old name doesn't come back in a power cut, when it has a third one.
+        // Else a power cut could bring its old name back, as a second hard link.
         try Folder.synchronize(parentOf: target)
         try Folder.synchronize(place.folder)
     }

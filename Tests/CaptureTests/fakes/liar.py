@@ -1,7 +1,8 @@
-"""A worker that a site has taken over, in the place of bubblewrap: it isn't confined, and says what the case of its URL tells it.
+"""A fake worker that sends false results. It runs in the place of bubblewrap, so it isn't confined. `case` in the query of the URL selects
+the result.
 
-The first argument is a folder with `cases.json`: the archive to give, the person's file, and for each name of a case what is changed in
-the result, or the lines in its place.
+The first argument is a folder with `cases.json`: the archive to return, the path of the person's file, and for each case the changed
+fields of the result, or the lines to print instead.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ FILM = b"film"
 
 
 def zip_with_comment(data, comment):
-    """Another file for each download. APPNOTE 4.3.16: the last two bytes are the length of a comment, which is empty."""
+    """Returns a different file for each download. APPNOTE 4.3.16: the last two bytes are the length of a comment, which is empty."""
     assert data[-2:] == b"\0\0"
     return data[:-2] + len(comment).to_bytes(2, "little") + comment
 
@@ -43,7 +44,7 @@ def make_traps(victim):
 
 
 def keep_replacing(path, victim):
-    """Until the session is gone, in a process that the server doesn't find."""
+    """Until the session is gone, in a process without the variable by which the server knows those of a session."""
     while os.path.isdir("out"):
         for make in (lambda: write("next", FILM), lambda: os.symlink(victim, "next"), lambda: os.link(victim, "next")):
             try:
@@ -83,7 +84,7 @@ def main(place, *arguments):
         keep_replacing("out/media.mp4", arguments[1])
         return 0
     if arguments[-1] != "work":
-        # The server tries whether it can be confined.
+        # The server tests whether confinement works.
         os.execv(arguments[arguments.index("--") + 1], arguments[arguments.index("--") + 1:])
     os.chdir(arguments[arguments.index("--chdir") + 1])
     return work(place)

@@ -1,7 +1,7 @@
 """A tool that a site has taken over: it replaces what the server and its worker wrote in the session folder, and kills the worker.
 
-The first argument is a folder with `targets.json`: the version that it tells, the kind of forgery (one of KINDS), and the paths outside
-that it would like to reach. It runs in the place of any tool, also inside of bubblewrap.
+The first argument is a folder with `targets.json`: the version to print, the kind of forgery (a key of KINDS), and the paths to attack. It
+runs in the place of any tool, also inside of bubblewrap.
 """
 
 import json
