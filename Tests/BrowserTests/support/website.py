@@ -3,6 +3,8 @@
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from .host import Server
+
 EMPTY = {}, b"<!doctype html><title>Another site</title><link rel=icon href=data:,><p>Another site"
 
 
@@ -29,6 +31,8 @@ class WebSite:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
+        # A server of an earlier test may have had it: then errors of these pages would count as those of the app.
+        Server.ports.discard(self.port)
         self.address = f"http://localhost:{self.port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
