@@ -269,7 +269,7 @@ struct HandOverTests {
     }
 
     /// What isn't a file, in the place of what the server writes for the next attempt.
-    @Test func nothingInASessionStopsTheNextAttempt() async throws {
+    @Test func filesOfTheServerReplaceAnythingWithTheirName() async throws {
         let (row, _) = try await session()
         let path = layout.session(row.sessionID)
         let secret = try trap(path)
@@ -298,7 +298,8 @@ struct HandOverTests {
     @Test func refusedFileLeavesNoArchive() async throws {
         var (row, files) = try await session()
         files.file = "out/none"
-        await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        let error = await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        #expect(error?.code == .refused, "after any other error, the same is tried again")
         #expect(try store.archives().isEmpty)
     }
 

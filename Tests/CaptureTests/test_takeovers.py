@@ -3,15 +3,15 @@
 What tools can reach by themselves is in test_walls.py.
 """
 
-import hashlib
 import json
 import os
 import shutil
 import stat
 from pathlib import Path
 
+import fake_tools
 import pytest
-from capture_host import CaptureHost, wait_until
+from capture_host import CaptureHost, sha256, wait_until
 from fake_tools import FAKES, FakeTools
 from fakes import takeover
 from fakes.liar import FILM
@@ -19,9 +19,6 @@ from support.needs import BUBBLEWRAP
 from support.places import CHECKOUT
 
 PYTHON = "/usr/bin/python3"
-TOOL = """#!/bin/sh
-exec {python} -E -s -S -B {script} {folder} "$@"
-"""
 # The fakes write notes. Inside, their folder can't be written, so the session folder has them.
 INSIDE = """#!/bin/sh
 [ "$1" = {flag} ] && echo "{version}" && exit
@@ -59,10 +56,6 @@ class Person:
         return found
 
 
-def sha256(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 # Tools, confined ---------------------------------------------------------------------------------------------------
 
 
@@ -98,7 +91,7 @@ def test_files_left_by_a_tool_have_no_effect(tmp_path, tool):
     place = host.tools.root / "takeover"
     place.mkdir()
     url, options = TOOLS[tool]
-    host.tools.write(tool, TOOL.format(python=PYTHON, script=host.tools.root / "fakes" / "takeover.py", folder=place))
+    host.tools.write(tool, fake_tools.PYTHON.format(python=PYTHON, script=host.tools.root / "fakes" / "takeover.py", folder=place))
     targets = {"version": "2026.10.26", "victims": [str(path) for path in person.files]}
 
     def choose(kind):
@@ -149,6 +142,17 @@ REFUSED = {
     "a-negative-size": {"changes": {"fileSize": -1}}, "a-failed-worker": {"code": 1},
     "nested": {"lines": ["["], "times": 100_000}, "a-long-line": {"lines": ["x" * 1_000_000], "times": 300},
 }
+# The start of a case's name, and a part of its message; the first that fits counts
+REASONS = [
+    ("file-missing", "a file of the download is missing"), ("archive-missing", "a file of the download is missing"),
+    ("file-", "refused a file of the download"), ("archive-of-another", "the library already has this archive"),
+    ("archive-", "refused a file of the download"), ("hash-of-another", "the file doesn't have the expected SHA-256"),
+    ("no-hash", "the file doesn't have the expected SHA-256"), ("no-", "ended without a result"),
+    ("a-preview", "the worker did something else"), ("a-check", "the worker did something else"),
+    ("an-unknown-genre", "ended without a result"), ("a-negative-size", "ended without a result"),
+    ("a-failed-worker", "ended unexpectedly (exit code 1)"), ("nested", "ended without a result"),
+    ("a-long-line", "a line that is too long"),
+]
 TAKEN = {
     **{f"name-{name}": {"changes": {"fileName": value}} for name, value in NAMES.items()},
     "type-with-a-field": {"changes": {"mediaType": "text/html\r\nSet-Cookie: a=b\r\n\r\n<script>"}},
@@ -169,9 +173,7 @@ def liar(tmp_path_factory):
     cases = {"archive": str(CHECKOUT / "Fixtures" / "sample.wacz"), "victim": str(person.files[0]), "cases": {**REFUSED, **TAKEN}}
     text = json.dumps(cases).replace("{victim}", str(person.files[0])).replace("{other}", sha256(other)).replace("{second}", str(other))
     (place / "cases.json").write_text(text, encoding="utf-8")
-    bwrap = host.tools.path / "bwrap"
-    bwrap.write_text(TOOL.format(python=PYTHON, script=FAKES / "liar.py", folder=place), encoding="utf-8")
-    bwrap.chmod(0o755)
+    host.tools.write("bwrap", fake_tools.PYTHON.format(python=PYTHON, script=FAKES / "liar.py", folder=place))
     session = host.capture / "sessions" / "another" / "out"
     host.replayhost("import", other)
     with host:
@@ -193,6 +195,7 @@ def test_false_results_are_refused(liar, name):
     identifier = host.add(f"https://site.invalid/film?case={name}")
     row = host.wait_for(identifier)
     assert row["state"] in ("failed", "aborted_by_system"), row
+    assert next(text for start, text in REASONS if name.startswith(start)) in row["error_message"], row
     wait_until(lambda: host.sessions() == ["another"], "the session is deleted")
     expect_only(person.snapshot(), other, before)
     assert host.memory() < 400_000_000

@@ -15,8 +15,8 @@ package struct ImportOptions: Sendable, Hashable {
     package var indexesText = true
     /// The URL that the archive was saved from, which is then its source.
     package var saved: SavedURL?
-    /// The expected SHA-256 of the file, in lowercase hex; `nil` for any file. If it's set, a package of several archives is refused.
-    /// Linking doesn't check it.
+    /// The expected SHA-256 of the file, in lowercase hex; `nil` for any file. If it's set, WARC files and packages of several archives
+    /// are refused. Linking doesn't check it.
     package var sha256: String?
 
     package init(

@@ -20,13 +20,18 @@ struct Importer {
     private var layout: StoreLayout { store.layout }
     private var catalog: Catalog { store.catalog }
 
+    /// Whether WARC files and packages of several archives are accepted, too. The store keeps other files than these.
+    private var acceptsOtherFiles: Bool { options.sha256 == nil }
+
     /// Imports a file: an archive, or several that become a collection.
     ///
     /// - Parameter others: WARC files to pack into the same archive.
     /// - Throws: `StoreError`: `refused` if it can't be replayed, `noSpace`, `notFound`, `failed`.
     func importFile(at path: String, with others: [String] = [], mode: ImportMode) throws -> ImportResult {
         let files = try ([path] + others).map { try SourceFile($0, isMoved: mode == .move, in: layout) }
-        if let packing = try WARCImport(files, importer: self) { return .archive(try packing.run(mode: mode)) }
+        if acceptsOtherFiles, let packing = try WARCImport(files, importer: self) {
+            return .archive(try packing.run(mode: mode))
+        }
         let source = files[0]
         do {
             switch mode {
@@ -35,7 +40,7 @@ struct Importer {
             case .link: return .archive(try link(to: source))
             }
         } catch let error as StoreError where error.code == .refused {
-            guard options.sha256 == nil,
+            guard acceptsOtherFiles,
                 let package = try MultiWACZImport(source, source: source.reference.path, importer: self)
             else { throw error }
             return .multiWACZ(try package.run(mode: mode))
@@ -53,15 +58,16 @@ struct Importer {
     /// Imports a staging file: an archive, or several that become a collection.
     func finish(_ incoming: IncomingArchive) throws -> ImportResult {
         let file = try SourceFile(incoming.file)
-        if let packing = try WARCImport([file], importer: self) {
+        if acceptsOtherFiles, let packing = try WARCImport([file], importer: self) {
             return .archive(try packing.pack(names: [incoming.originalName], source: incoming.source))
         }
         do {
             return .archive(try commit(incoming))
         } catch let error as StoreError where error.code == .refused {
-            let package = try MultiWACZImport(
-                file, named: incoming.originalName, source: incoming.source, importer: self)
-            guard options.sha256 == nil, let package else { throw error }
+            guard acceptsOtherFiles,
+                let package = try MultiWACZImport(
+                    file, named: incoming.originalName, source: incoming.source, importer: self)
+            else { throw error }
             return .multiWACZ(try package.run(mode: .copy))
         }
     }
@@ -189,9 +195,8 @@ struct Importer {
         _ incoming: IncomingArchive, opened: WACZFile? = nil, packed: WACZWriter.Result? = nil
     ) throws -> ImportOutcome {
         let sha256 = incoming.sha256
-        guard options.sha256 ?? sha256 == sha256 else {
-            throw StoreError(
-                .refused, "the file doesn't have the expected SHA-256", place: incoming.source)
+        if let expected = options.sha256, expected != sha256 {
+            throw StoreError(.refused, "the file doesn't have the expected SHA-256", place: incoming.source)
         }
         let state = try incoming.file.state()
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }

@@ -33,17 +33,15 @@ struct HandOver: Sendable {
         guard try await queue.beginStoring(id) else { return sweep(row) }
         let file = keepsFiles() ? files.file : nil
         let source = layout.receivedFile(row)
-        try Folder.create(layout.received(row))
-        var stored = files
-        // Before the archive is in the library: it may be refused.
-        if let file {
-            try session.take(file, to: source)
-            stored.fileSize = Folder.fileSize(source)
-        }
         let (archive, lack) = try await BlockingWork().long {
+            try Folder.create(layout.received(row))
+            // First the file: if it's refused, the library must not have the archive.
+            if let file { try session.take(file, to: source) }
             let archive = try importArchive(files, session, row)
             return (archive, try WantedCollection.add(archive.id, to: row.downloadOptions.collection, in: store))
         }
+        var stored = files
+        if file != nil { stored.fileSize = Folder.fileSize(source) }
         if let lack { stored.incomplete = [files.incomplete, lack].compactMap { $0 }.joined(separator: " ") }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, stored)
         try onStep(.imported)

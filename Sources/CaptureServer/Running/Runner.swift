@@ -315,9 +315,11 @@ final class Runner: Sendable {
     ///
     /// - Returns: Whether there are any.
     private func giveCookies(of user: String, to session: SessionFolder) throws -> Bool {
-        try session.remove(SessionFile.cookies)
         let source = layout.cookies(of: user)
-        guard Folder.hasName(source) else { return false }
+        guard Folder.hasName(source) else {
+            try session.remove(SessionFile.cookies)
+            return false
+        }
         try session.write(SessionFile.cookies, Descriptor.contents(of: source, bytesMax: CookieFiles.bytesMax))
         return true
     }
