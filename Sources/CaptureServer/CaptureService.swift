@@ -90,7 +90,7 @@ package final class CaptureService: Sendable {
     package func start(
         on port: LoopbackPort, users: Set<UInt32>? = [], configuration: ConfigurationInForce? = nil
     ) async throws {
-        try await runner.recover()
+        let leftovers = try await runner.recover()
         admitted.withLock { $0 = users }
         try await listen(on: port)
         let updates = configuration.map { follow($0) }
@@ -98,7 +98,10 @@ package final class CaptureService: Sendable {
         if let configuration { await apply(configuration.values, isPortFixed: true) }
         await network.start { [running] in try await running.respond(to: $0, $1, at: $2) }
         await running.start([
-            ManagedTask { [runner] in await runner.run() },
+            ManagedTask { [runner] in
+                await runner.sweep(leftovers)
+                await runner.run()
+            },
             ManagedTask { [toolVersions] in await toolVersions.keepUpToDate() },
             ManagedTask { [network] in await network.run() },
             ManagedTask { await updates?.run() },

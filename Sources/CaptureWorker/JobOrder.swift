@@ -115,4 +115,6 @@ package enum SessionFile {
     /// Parts of a tool, which the next attempt continues, and its temporary files.
     static let parts = "parts"
     package static let cookies = "cookies.txt"
+    /// The folders that the next attempt continues.
+    package static let continued = [output, parts]
 }

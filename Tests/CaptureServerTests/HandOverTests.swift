@@ -1,4 +1,3 @@
-import ArchiveStore
 import CaptureAPI
 import Foundation
 import Logging
@@ -6,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import ArchiveStore
 @testable import CaptureServer
 @testable import CaptureWorker
 
@@ -61,7 +61,7 @@ struct HandOverTests {
         #expect(archives.map(\.archive.id.text) == [row.archiveID])
         let archive = try #require(archives.first?.archive)
         #expect(archive.title == "A film" && archive.tags == ["john", "tiktok"])
-        #expect(archive.saved == SavedURL(url: "https://www.tiktok.com/@a/video/1", user: "john"))
+        #expect(archive.saved == SavedURL(url: row.url, user: "john", download: id))
         #expect(archive.entry.source == "https://www.tiktok.com/@a/video/1")
         #expect(names(in: layout.downloads + "/john/tiktok") == ["1_film.mp4"])
         #expect(names(in: layout.sessions) == [])
@@ -76,7 +76,7 @@ struct HandOverTests {
             // What the next start does.
             try await test.queue.requeueInterrupted()
             if let again = try await test.claim() { try await handOver().run(again, files) }
-            if step == .completed { handOver().sweep(try await test.row(row.downloadID)) }
+            if step == .completed { await handOver().sweep(try await test.row(row.downloadID)) }
         }
         try await expectDone(row.downloadID)
     }
@@ -119,7 +119,7 @@ struct HandOverTests {
                 chmod(path, 0o500)
             }
             await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 { group.addTask { [handOver = handOver()] in handOver.sweep(row) } }
+                for _ in 0..<4 { group.addTask { [handOver = handOver()] in await handOver.sweep(row) } }
             }
             #expect(names(in: layout.sessions) == [])
         }
@@ -169,7 +169,7 @@ struct HandOverTests {
         let error = await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
         #expect(error?.code == .refused, "after any other error, the same is tried again")
         try expectUntouched(secret)
-        handOver().sweep(row)
+        await handOver().sweep(row)
         try expectUntouched(secret)
         #expect(names(in: layout.sessions) == [] && names(in: layout.received) == [])
     }
@@ -205,18 +205,17 @@ struct HandOverTests {
         }
         try await onThread { [folder = test.folder] in
             defer { isOver.store(true, ordering: .relaxed) }
-            var (taken, late) = (0, 0)
-            while taken < 20 || late == 0, !hasStopped.load(ordering: .relaxed) {
-                let target = folder.path("taken-\(taken)")
+            var (taken, refused) = (0, 0)
+            while taken < 20 || refused < 20, !hasStopped.load(ordering: .relaxed) {
+                let target = folder.path("taken-\(taken + refused)")
                 do {
                     try SessionFolder(path).take("out/media.mp4", to: target)
                     taken += 1
                     try #require(contents(of: target) == Array("film".utf8))
                     try #require(!Folder.isSameFile(secret, target))
                 } catch let error as StoreError {
-                    // Replaced between the check and the move.
-                    if error.what.contains("changed while it was moved") { late += 1 }
-                    #expect(!Folder.hasName(target), "\(error)")
+                    refused += 1
+                    #expect(error.code == .refused && !Folder.hasName(target), "\(error)")
                 }
             }
         }
@@ -224,19 +223,74 @@ struct HandOverTests {
         try expectUntouched(secret)
     }
 
-    /// A result that names the archive of another person, which is in the library already, or gives a copy of it.
-    @Test(arguments: [true, false]) func archiveOfAnotherDownloadIsNotGiven(isCopy: Bool) async throws {
-        let imported = try store.jobs.importAny(
-            at: Checkout.fixture(isCopy ? "sample.wacz" : "second.wacz"), mode: .copy, options: ImportOptions())
-        guard case .archive(let outcome) = imported else { throw Killed() }
-        let other = outcome.archive
+    /// Where the archive that a result gives or names comes from.
+    enum Origin: CaseIterable {
+        case stored, named, linked, lost, earlierDownload
+    }
+
+    /// A result that names an archive which is in the library already, or gives a copy of it.
+    @Test(arguments: Origin.allCases) func archiveOfSomethingElseIsRefused(_ origin: Origin) async throws {
         var (row, files) = try await session()
-        files.archiveSHA256 = try #require(other.sha256)
+        let earlier = SavedURL(url: row.url, user: row.username, download: UUID().uuidString)
+        let source = origin == .named ? Checkout.fixture("second.wacz") : Checkout.fixture("sample.wacz")
+        let imported = try store.jobs.importAny(
+            at: source, mode: origin == .linked ? .link : .copy,
+            options: ImportOptions(saved: origin == .earlierDownload ? earlier : nil))
+        guard case .archive(let outcome) = imported else { throw Killed() }
+        if origin == .linked { try hash(outcome.archive) }
+        if origin == .lost { try Folder.delete(store.layout.file(outcome.archive.key)) }
+        let before = try store.archives().map(\.archive)
+        files.archiveSHA256 = try #require(before.first?.sha256)
         let error = await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
         #expect(error?.code == .refused, "after any other error, the same is tried again")
         #expect(try await test.row(row.downloadID).archiveID == nil)
         // What the person sees of it, too.
-        #expect(try store.archives().map(\.archive) == [other])
+        #expect(try store.archives().map(\.archive) == before)
+        #expect(Folder.hasName(store.layout.file(outcome.archive.key)) == (origin != .lost && origin != .linked))
+    }
+
+    private func hash(_ archive: Archive) throws {
+        let sha256 = try FileHash.of(Descriptor(path: Checkout.fixture("sample.wacz"))) { _ in }.sha256
+        let state = try #require(archive.fileState(in: store.layout))
+        _ = try store.committer.finishHashing(key: archive.key, sha256: sha256, of: state)
+    }
+
+    /// Of a server that was killed while it deleted what was taken of a result that it refused.
+    @Test func fileOfAnEarlierResultIsNotTaken() async throws {
+        let (row, files) = try await session()
+        try Folder.create(layout.received(row))
+        for name in [".file", ".file.moved"] {
+            try Data("earlier".utf8).write(to: URL(fileURLWithPath: "\(layout.received(row))/\(name)"))
+        }
+        try await handOver().keep(files, of: row)
+        try await handOver().run(row, files)
+        try await expectDone(row.downloadID)
+        #expect(try contents(of: layout.downloads + "/john/tiktok/1_film.mp4") == Array("film".utf8))
+    }
+
+    /// A server that was killed between the move and the check.
+    @Test(arguments: ["link", "hard", "fifo", "socket", "device", "folder", "file"])
+    func whatWasMovedIsChecked(kind: String) async throws {
+        let (row, files) = try await session()
+        let path = layout.session(row.sessionID)
+        let secret = try trap(path)
+        mkdir(path + "/out/folder", 0)
+        try Data("film".utf8).write(to: URL(fileURLWithPath: path + "/out/file"))
+        try await handOver().keep(files, of: row)
+        guard rename("\(path)/out/\(kind)", layout.receivedFile(row) + ".moved") == 0 else {
+            #expect(kind == "device" && geteuid() != 0)
+            return
+        }
+        if kind == "file" {
+            try await handOver().run(row, files)
+            return try await expectDone(row.downloadID)
+        }
+        let error = await #expect(throws: StoreError.self) { try await handOver().run(row, files) }
+        #expect(error?.code == .refused, "after any other error, the same is tried again")
+        try expectUntouched(secret)
+        await handOver().sweep(row)
+        #expect(names(in: layout.sessions) == [] && names(in: layout.received) == [])
+        try expectUntouched(secret)
     }
 
     @Test(arguments: [
@@ -279,18 +333,34 @@ struct HandOverTests {
             try folder.write("job.json", Array("order".utf8))
             #expect(try folder.read("job.json", bytesMax: 100) == Array("order".utf8))
         }
-        try FileManager.default.createDirectory(atPath: path + "/cookies.txt/in", withIntermediateDirectories: true)
-        symlink(test.folder.path("store"), path + "/cookies.txt/in/link")
-        chmod(path + "/cookies.txt", 0)
-        try folder.remove("cookies.txt")
-        // The log of earlier attempts is kept, anything else in its place isn't.
-        try folder.removeUnlessFile("log.txt")
-        #expect(try logs.page(row, offset: 0, limit: 10).lines == ["a line"])
-        try Folder.delete(path + "/log.txt")
-        symlink(secret, path + "/log.txt")
-        try folder.removeUnlessFile("log.txt")
-        #expect(!Folder.hasName(path + "/log.txt") && !Folder.hasName(path + "/cookies.txt"))
         try folder.remove("none")
+        try expectUntouched(secret)
+    }
+
+    /// Before each attempt. What isn't named here is deleted.
+    @Test(arguments: ["link", "hard", "fifo", "socket", "folder", "file"])
+    func attemptContinuesOnlyLogAndParts(kind: String) async throws {
+        let (row, _) = try await session()
+        let path = layout.session(row.sessionID)
+        let secret = try trap(path)
+        mkdir(path + "/out/folder", 0)
+        try Data("parts".utf8).write(to: URL(fileURLWithPath: path + "/out/file"))
+        let folder = SessionFolder(path)
+        try FileManager.default.createDirectory(atPath: path + "/parts", withIntermediateDirectories: false)
+        try Data("part".utf8).write(to: URL(fileURLWithPath: path + "/parts/media.mp4.part"))
+        chmod(path, 0)
+        try folder.prepare()
+        #expect(names(in: path).sorted() == ["log.txt", "out", "parts"])
+        #expect(names(in: path + "/parts") == ["media.mp4.part"])
+        #expect(try logs.page(row, offset: 0, limit: 10).lines == ["a line"])
+        let trap = "\(path)/out/\(kind)"
+        for name in ["log.txt", "parts"] where name != (["folder": "parts", "file": "log.txt"][kind]) {
+            try FolderRemoval.delete("\(path)/\(name)")
+            #expect(link(trap, "\(path)/\(name)") == 0 || rename(trap, "\(path)/\(name)") == 0)
+        }
+        try folder.prepare()
+        let left = ["folder": ["out", "parts"], "file": ["log.txt", "out"]][kind] ?? ["out"]
+        #expect(names(in: path).sorted() == left)
         try expectUntouched(secret)
     }
 
@@ -319,11 +389,11 @@ struct HandOverTests {
         #expect(try folder.read("job.json", bytesMax: 100) == Array("order".utf8))
         #expect(throws: StoreError.self) { try folder.read("job.json", bytesMax: 4) }
         try expectUntouched(secret)
-        handOver().discardResult(row)
+        await handOver().discardResult(row)
         try expectUntouched(secret)
         // Deleting gives a tool's protected folders back their modes, but not those that a link leads to.
         #expect(chmod(test.folder.path("store"), 0o755) == 0 && chmod(path + "/out", 0) == 0)
-        handOver().sweep(row)
+        await handOver().sweep(row)
         #expect(try mode(test.folder.path("store")) == 0o755)
         #expect(names(in: layout.sessions) == [])
         try expectUntouched(secret)
@@ -378,7 +448,7 @@ struct HandOverTests {
                 return lines
             }
             try await onThread { try waitUntil { reads.load(ordering: .relaxed) > 0 } }
-            handOver().sweep(row)
+            await handOver().sweep(row)
             moves.store(true, ordering: .relaxed)
             #expect(try await lines == [["a line"]])
         }

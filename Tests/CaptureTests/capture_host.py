@@ -106,7 +106,7 @@ class CaptureHost(Server):
     def replayhost(self, *arguments):
         """Runs a command of `replayhost` on this store. Returns its JSON lines."""
         result = subprocess.run(
-            [BINARY, *map(str, arguments), "--store", self.store, "--json"], env=self.environment(), cwd=self.folder,
+            [*self.prefix, BINARY, *map(str, arguments), "--store", self.store, "--json"], env=self.environment(), cwd=self.folder,
             capture_output=True, text=True, errors="replace", timeout=SECONDS)
         assert result.returncode == 0, f"{arguments}: {result.stdout}{result.stderr}"
         return [json.loads(line) for line in result.stdout.splitlines()]

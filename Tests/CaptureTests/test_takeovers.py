@@ -5,8 +5,10 @@ What tools can reach by themselves is in test_walls.py.
 
 import json
 import os
+import pwd
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import fake_tools
@@ -72,46 +74,71 @@ def with_walls(folder):
     return CaptureHost(folder, tools, "--retry-delays", "0")
 
 
-# Each tool with what makes the server start it
+# Each tool with what makes the server start it, and the fake that completes the second attempt
 TOOLS = {
-    "yt-dlp": ("https://www.youtube.com/watch?v=1&case={case}", {}),
-    "ffmpeg": ("https://www.youtube.com/watch?v=2&case={case}", {"form": "audio", "audio_quality": "48k"}),
-    "ffprobe": ("https://www.youtube.com/watch?v=3&case={case}", {}),
-    "gallery-dl": ("https://www.instagram.com/p/4/?fake=unsupported&case={case}", {}),
-    "curl": ("http://site.invalid/guide.pdf?case={case}", {}),
-    "chromium": ("http://site.invalid/page?case={case}", {"mode": "page"}),
+    "yt-dlp": ("https://www.youtube.com/watch?v=1&case={case}", {}, "yt_dlp.py"),
+    "ffmpeg": ("https://www.youtube.com/watch?v=2&case={case}", {"form": "audio", "audio_quality": "48k"}, "ffmpeg.py"),
+    "ffprobe": ("https://www.youtube.com/watch?v=3&case={case}", {}, "ffprobe.py"),
+    "gallery-dl": ("https://www.instagram.com/p/4/?fake=unsupported&case={case}", {}, None),
+    "curl": ("http://site.invalid/guide.pdf?case={case}", {}, None),
+    "chromium": ("http://site.invalid/page?case={case}", {"mode": "page"}, None),
 }
 
 
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_files_left_by_a_tool_have_no_effect(tmp_path, tool):
-    host = with_walls(tmp_path)
+    attack(with_walls(tmp_path), tool)
+
+
+@pytest.mark.needs("bubblewrap", "root", "setpriv")
+def test_files_left_by_a_tool_have_no_effect_on_another_user(tmp_path_factory):
+    """Modes mean nothing to root."""
+    folder = tmp_path_factory.mktemp("user", numbered=True)
+    for path in [folder, *folder.parents][:3]:
+        path.chmod(0o755)
+    host = with_walls(folder)
+    user = pwd.getpwnam("nobody")
+    host.prefix = [shutil.which("setpriv"), "--reuid", str(user.pw_uid), "--regid", str(user.pw_gid), "--clear-groups"]
+    attack(host, "yt-dlp", user)
+
+
+def attack(host, tool, user=None):
     person = Person(host)
     place = host.tools.root / "takeover"
     place.mkdir()
-    url, options = TOOLS[tool]
-    host.tools.write(tool, fake_tools.PYTHON.format(python=PYTHON, script=host.tools.root / "fakes" / "takeover.py", folder=place))
-    targets = {"version": "2026.10.26", "victims": [str(path) for path in person.files]}
+    url, options, honest = TOOLS[tool]
+    fakes = host.tools.root / "fakes"
+    host.tools.write(tool, fake_tools.PYTHON.format(python=PYTHON, script=fakes / "takeover.py", folder=place))
+    targets = {"version": "2026.10.26", "victims": [str(path) for path in person.files], "honest": str(fakes / honest) if honest else None}
 
     def choose(kind):
         (place / "targets.json").write_text(json.dumps({**targets, "kind": kind}), encoding="utf-8")
 
     choose("link")
+    if user:
+        subprocess.run(["chown", "-R", f"{user.pw_uid}:{user.pw_gid}", host.folder], check=True)
     with host:
         assert host.call("GET", "/health")[1]["isolation"]["confined"]
-        before = person.snapshot()
         for kind in takeover.KINDS:
             choose(kind)
+            before = person.snapshot()
             identifier = host.add(url.format(case=kind), options=options)
             row = host.wait_for(identifier)
-            # The second attempt ends because of what the first one left, or is killed too.
-            assert row["state"] in ("failed", "aborted_by_system") and row["attempt"] == 2, row
-            assert "an unexpected error" not in row["error_message"]
+            # Where the second attempt is attacked too, it ends because of what the first one left, or is killed too.
+            assert row["state"] in (["completed"] if honest else ["failed", "aborted_by_system"]), json.dumps(row)
+            assert row["attempt"] == 2, row
             assert f"download={identifier} next=another attempt reason=the download's process ended unexpectedly" in host.log.read_text()
             host.expect_no_leftovers()
-            assert person.snapshot() == before, kind
-        assert not host.archives() and not host.files()
+            now = person.snapshot()
+            assert {path: about for path, about in now.items() if path in before} == before, kind
+            if honest:
+                assert row["title"] != "forged" and host.file(row).stat().st_size == row["file_size"]
+            else:
+                assert "an unexpected error" not in row["error_message"]
+                assert now == before
+        count = len(takeover.KINDS) if honest else 0
+        assert len(host.archives()) == len(host.files()) == count
         assert host.memory() < 400_000_000
 
 
@@ -144,7 +171,7 @@ REFUSED = {
 }
 # The start of a case's name, and a part of its message; the first that fits counts
 REASONS = [
-    ("file-missing", "a file of the download is missing"), ("archive-missing", "a file of the download is missing"),
+    ("file-missing", "refused a file of the download: it's missing"), ("archive-missing", "refused a file of the download: it's missing"),
     ("file-", "refused a file of the download"), ("archive-of-another", "the library already has this archive"),
     ("archive-", "refused a file of the download"), ("hash-of-another", "the file doesn't have the expected SHA-256"),
     ("no-hash", "the file doesn't have the expected SHA-256"), ("no-", "ended without a result"),

@@ -29,13 +29,18 @@ package struct LibraryEntry: Sendable, Hashable, Codable {
 package struct SavedURL: Sendable, Hashable, Codable {
     package var url: String
     package var user: String
+    /// The download that saved it; `nil` in entries of earlier versions.
+    package var download: String?
     /// What is missing; `nil` if nothing is.
     package var incomplete: String?
     /// What was seen when the archive was replayed; `nil` if that wasn't tried.
     package var replayCheck: String?
 
-    package init(url: String, user: String, incomplete: String? = nil, replayCheck: String? = nil) {
-        (self.url, self.user, self.incomplete, self.replayCheck) = (url, user, incomplete, replayCheck)
+    package init(
+        url: String, user: String, download: String? = nil, incomplete: String? = nil, replayCheck: String? = nil
+    ) {
+        (self.url, self.user, self.download) = (url, user, download)
+        (self.incomplete, self.replayCheck) = (incomplete, replayCheck)
     }
 }
 

@@ -236,9 +236,15 @@ struct Importer {
     /// Returns the outcome for a file that the store already has; `nil` if the file must be imported.
     ///
     /// - Parameter existing: The archive whose key is the file's hash, if there is one.
-    /// - Throws: `StoreError` `taken` if the file should replace another archive.
+    /// - Throws: `StoreError`: `taken` if the file should replace another archive, `refused` if it was saved and the archive
+    ///   comes from elsewhere.
     private func duplicate(_ existing: Archive?) throws -> ImportOutcome? {
         guard let archive = existing else { return nil }
+        // Saving makes new archives. Otherwise, what was said about this one would replace what is known about that one.
+        if let saved = options.saved, saved.download == nil || saved.download != archive.entry.saved?.download {
+            throw StoreError(
+                .refused, "the library already has this archive, from another source", place: layout.file(archive.key))
+        }
         // Also if the existing archive's file is lost or linked: this file belongs to it.
         if let other = options.replaces, other != archive.id {
             throw StoreError(

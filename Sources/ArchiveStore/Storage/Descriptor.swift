@@ -98,13 +98,6 @@ package final class Descriptor: Sendable {
         return status.isFile && status.st_nlink == 1
     }
 
-    /// Whether a path names this file itself, and not a link to it.
-    package func isNamed(_ path: String) throws(StoreError) -> Bool {
-        let own = try status()
-        return Folder.status(of: path, followsLink: false).map { $0.st_ino == own.st_ino && $0.st_dev == own.st_dev }
-            ?? false
-    }
-
     /// - Throws: `StoreError` `archiveDamaged` if the file has another size.
     func checkSize(_ expected: UInt64) throws(StoreError) {
         let size = try size()

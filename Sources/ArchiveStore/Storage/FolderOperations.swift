@@ -35,15 +35,25 @@ package enum Folder {
         return true
     }
 
+    /// Allows the owner of a folder everything, but not of what a link leads to.
+    ///
+    /// - Parameters:
+    ///   - name: A name as the file system has it, with a NUL at its end.
+    ///   - folder: The open folder that it is in.
+    /// - Returns: Whether it's a folder.
+    package static func allowAll(_ name: [CChar], in folder: Int32) -> Bool {
+        var status = stat()
+        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            return false
+        }
+        if status.st_mode & 0o700 != 0o700 { _ = fchmodat(folder, name, 0o700, AT_SYMLINK_NOFOLLOW) }
+        return true
+    }
+
     static func owner(of path: String) -> uid_t? { status(of: path)?.st_uid }
 
     /// Whether something exists at the path itself, such as a link that leads nowhere.
     package static func hasName(_ path: String) -> Bool { status(of: path, followsLink: false) != nil }
-
-    /// Whether the path itself is a folder, and not a link to one.
-    package static func isFolderItself(_ path: String) -> Bool {
-        status(of: path, followsLink: false).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-    }
 
     package static func isFolder(_ path: String) -> Bool {
         status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false

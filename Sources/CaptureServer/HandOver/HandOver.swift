@@ -5,7 +5,7 @@ import Foundation
 import Logging
 import ReplayServer
 
-/// Takes over what a worker made: the archive into the library, the file into its folder, then the row.
+/// Takes over what a worker made: first out of its session, then the archive into the library, the file into its folder, and the row.
 ///
 /// Each step can be repeated: a server that was killed continues with the step that it didn't finish.
 struct HandOver: Sendable {
@@ -30,7 +30,7 @@ struct HandOver: Sendable {
         try onStep(.result)
         let id = row.downloadID
         let session = SessionFolder(layout.session(row.sessionID))
-        guard try await queue.beginStoring(id) else { return sweep(row) }
+        guard try await queue.beginStoring(id) else { return await sweep(row) }
         let file = keepsFiles() ? files.file : nil
         let source = layout.receivedFile(row)
         let (archive, lack) = try await BlockingWork().long {
@@ -41,7 +41,7 @@ struct HandOver: Sendable {
             return (archive, try WantedCollection.add(archive.id, to: row.downloadOptions.collection, in: store))
         }
         var stored = files
-        if file != nil { stored.fileSize = Folder.fileSize(source) }
+        stored.fileSize = file.flatMap { _ in Folder.fileSize(source) }
         if let lack { stored.incomplete = [files.incomplete, lack].compactMap { $0 }.joined(separator: " ") }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, stored)
         try onStep(.imported)
@@ -51,7 +51,7 @@ struct HandOver: Sendable {
         }
         try await queue.complete(id, keepsFile: file != nil)
         try onStep(.completed)
-        sweep(row)
+        await sweep(row)
         try onStep(.swept)
     }
 
@@ -60,53 +60,71 @@ struct HandOver: Sendable {
     /// - Throws: `StoreError`: `refused` if what the worker made can't be used.
     func show(_ row: DownloadRow, _ preview: PreviewFile) async throws {
         let file = layout.receivedFile(row)
-        try Folder.create(layout.received(row))
-        try SessionFolder(layout.session(row.sessionID)).take(preview.file, to: file)
+        try await BlockingWork().long {
+            try renewReceived(row)
+            try SessionFolder(layout.session(row.sessionID)).take(preview.file, to: file)
+        }
         var preview = preview
         preview.fileName = FileName.plain(preview.fileName)
         if try await queue.show(row.downloadID, preview, size: Folder.fileSize(file) ?? 0) {
-            sweepSession(row)
+            await sweepSession(row)
         } else {
-            sweep(row)
+            await sweep(row)
         }
     }
 
     /// Deletes the session folder and what was taken out of it, and stores the log. What can't be deleted is deleted at the next
     /// start.
-    func sweep(_ row: DownloadRow) {
-        discardResult(row)
-        sweepSession(row)
+    func sweep(_ row: DownloadRow) async {
+        await discardResult(row)
+        await sweepSession(row)
     }
 
-    private func sweepSession(_ row: DownloadRow) {
-        let session = layout.session(row.sessionID)
-        guard Folder.isFolder(session) else { return }
-        do {
+    private func sweepSession(_ row: DownloadRow) async {
+        await discard {
+            guard Folder.hasName(layout.session(row.sessionID)) else { return }
+            let session = SessionFolder(layout.session(row.sessionID))
             // First what is large: there may be no space for the log.
-            for name in try Folder.names(in: session) where name != SessionFile.log {
-                try SessionFolder.delete("\(session)/\(name)")
-            }
+            try session.deleteContent()
             try logs.store(row)
-            try SessionFolder.delete(session)
-        } catch {
-            logger.warning("a session folder can't be deleted", metadata: ["error": "\(error)"])
+            try session.delete()
         }
     }
 
     /// Deletes a session folder without a download.
-    func removeSession(_ name: String) { discard(layout.session(name)) }
+    func removeSession(_ name: String) async { await discard { try FolderRemoval.delete(layout.session(name)) } }
 
     /// Deletes what was taken out of a session of a download that has ended.
-    func removeReceived(_ name: String) { discard("\(layout.received)/\(name)") }
+    func removeReceived(_ name: String) async {
+        await discard { try FolderRemoval.delete("\(layout.received)/\(name)") }
+    }
+
+    /// Deletes the result of an attempt that failed, and what was taken over of it.
+    func discardResult(_ row: DownloadRow) async { await discard { try FolderRemoval.delete(layout.received(row)) } }
+
+    /// Deletes on a thread of its own: a tool can have made millions of files.
+    private func discard(_ body: @escaping @Sendable () throws -> Void) async {
+        do {
+            try await BlockingWork().long(body)
+        } catch {
+            logger.warning("can't delete the rest of a download", metadata: ["error": "\(error)"])
+        }
+    }
 
     /// Flushes what a worker made to disk and notes it, so that a server continues the hand-over after a kill or a power cut.
     func keep(_ files: SavedFiles, of row: DownloadRow) async throws {
         try await BlockingWork().long {
             let session = SessionFolder(layout.session(row.sessionID))
             for name in [files.archive, files.file].compactMap({ $0 }) { try session.flush(name) }
-            try Folder.create(layout.received(row))
+            try renewReceived(row)
             try StoreDocument.write(files, to: result(row))
         }
+    }
+
+    /// Makes the folder for what is taken out of a session, without what was taken of an earlier result.
+    private func renewReceived(_ row: DownloadRow) throws {
+        try FolderRemoval.delete(layout.received(row))
+        try Folder.create(layout.received(row))
     }
 
     /// Returns what an earlier attempt made, if its hand-over was interrupted.
@@ -118,54 +136,42 @@ struct HandOver: Sendable {
     /// Not a name that the archive can have. Tools can't reach it.
     private func result(_ row: DownloadRow) -> String { "\(layout.received(row))/.result" }
 
-    /// Deletes the result of an attempt that failed, and what was taken over of it.
-    func discardResult(_ row: DownloadRow) {
-        if Folder.hasName(layout.received(row)) { discard(layout.received(row)) }
-    }
-
-    private func discard(_ path: String) {
-        do {
-            try SessionFolder.delete(path)
-        } catch {
-            logger.warning("can't delete the rest of a download", metadata: ["error": "\(error)"])
-        }
-    }
-
-    /// The archive that an interrupted hand-over has added; `nil` if it hasn't, or if another download did.
+    /// The archive that an interrupted hand-over has added; `nil` if it hasn't.
     private func known(_ files: SavedFiles, _ row: DownloadRow) throws -> Archive? {
         guard let known = try store.storedArchive(sha256: files.archiveSHA256),
-            known.entry.saved?.url == row.url, known.entry.saved?.user == row.username
+            known.entry.saved?.download == row.downloadID
         else { return nil }
         return known
     }
 
     private func importArchive(_ files: SavedFiles, _ session: SessionFolder, _ row: DownloadRow) throws -> Archive {
-        if let known = try known(files, row) { return known }
+        let archive = try known(files, row) ?? imported(files, session, row)
+        // Of an attempt before, which a person started again.
+        if let former = row.archiveID.flatMap({ ArchiveID($0) }), former != archive.id { try store.remove(former) }
+        return archive
+    }
+
+    private func imported(_ files: SavedFiles, _ session: SessionFolder, _ row: DownloadRow) throws -> Archive {
         let name = files.archive.split(separator: "/").last.map(String.init) ?? ""
         let path = "\(layout.received(row))/\(FileName.plain(name))"
-        try session.take(files.archive, to: path)
         let genre = files.genre == .unknown ? row.genre : files.genre.rawValue
         let genreTags = genre == Genre.unknown.rawValue ? [] : [genre]
         let options = ImportOptions(
             title: ArchiveMetadata.title(from: files.title), tags: [row.username] + genreTags,
             saved: SavedURL(
-                url: row.url, user: row.username, incomplete: files.incomplete, replayCheck: files.replayCheck),
+                url: row.url, user: row.username, download: row.downloadID, incomplete: files.incomplete,
+                replayCheck: files.replayCheck),
             sha256: files.archiveSHA256)
-        let archive: Archive
         do {
-            let result = try store.jobs.importAny(at: path, mode: .move, options: options)
-            guard case .archive(let outcome) = result, outcome.kind == .imported else {
-                throw StoreError(.refused, "the library already has this archive, from another source", place: path)
-            }
-            archive = outcome.archive
+            try session.take(files.archive, to: path)
+            guard case .archive(let outcome) = try store.jobs.importAny(at: path, mode: .move, options: options)
+            else { throw StoreError(.failed, "the import made several archives", place: path) }
+            return outcome.archive
         } catch {
             // The import of a killed server may have been completed by the library meanwhile.
             if let known = try known(files, row) { return known }
             throw error
         }
-        // Of an attempt before, which a person started again.
-        if let former = row.archiveID.flatMap({ ArchiveID($0) }), former != archive.id { try store.remove(former) }
-        return archive
     }
 
     /// Puts the file under a free name into the folder of its user and genre: by a hard link, or as a copy.

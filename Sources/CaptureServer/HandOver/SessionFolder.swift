@@ -15,7 +15,7 @@ struct SessionFolder: Sendable {
     ///
     /// - Throws: `StoreError` `refused` if it's not such a file, or too large.
     func read(_ name: String, bytesMax: Int) throws -> [UInt8]? {
-        guard let place = try place(of: name), let file = try place.open() else { return nil }
+        guard let file = try file(name) else { return nil }
         let size = try file.size()
         guard size <= UInt64(bytesMax) else { throw Self.refused(name, "it has \(size) bytes") }
         return try file.bytes(at: 0, upTo: Int(size))
@@ -30,40 +30,52 @@ struct SessionFolder: Sendable {
     /// Creates an empty file to append to, in the place of anything with that name.
     func create(_ name: String) throws -> Descriptor {
         try remove(name)
-        guard let place = try place(of: name) else { throw Self.refused(name, "its folder is missing") }
+        guard let place = try place(of: name) else { throw Self.refused(name, "it's missing") }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC
         let number = openat(place.folder.number, place.name, flags, 0o600)
         guard number >= 0 else { throw StoreError.system(errno, doing: "creating the file", path: name) }
         return Descriptor(owning: number, path: name)
     }
 
-    /// Deletes what has this name, if there is anything. The name has one component.
-    func remove(_ name: String) throws { try Self.delete("\(path)/\(name)") }
+    /// Deletes what has this name, if there is anything.
+    func remove(_ name: String) throws {
+        guard let place = try place(of: name) else { return }
+        try FolderRemoval.delete(FolderRemoval.Name(place.name.utf8CString), in: place.folder.number, path)
+    }
 
-    /// Deletes what has this name unless it's a regular file without further hard links, which the next attempt can continue.
-    func removeUnlessFile(_ name: String) throws {
-        do {
-            _ = try place(of: name)?.open()
-        } catch let error as StoreError where error.code == .refused {
-            try remove(name)
+    /// Prepares the folder for an attempt: deletes all but the log of earlier ones and the folders whose content it continues, and
+    /// gives these usable modes.
+    func prepare() throws {
+        try clear { name, folder in
+            if name == FolderRemoval.Name(SessionFile.log.utf8CString) { return try isUsableLog() }
+            guard SessionFile.continued.contains(where: { name == FolderRemoval.Name($0.utf8CString) }) else {
+                return false
+            }
+            return try FolderRemoval.open(name, in: folder.number, path) != nil
         }
     }
 
-    /// Deletes a file or folder, even if a tool removed the permission to write into it, or if another task deletes it too. Doesn't
-    /// delete the targets of links.
-    static func delete(_ path: String) throws {
-        for triesLeft in (0..<10).reversed() {
-            do {
-                return try FileManager.default.removeItem(atPath: path)
-            } catch {
-                guard Folder.hasName(path) else { return }
-                if triesLeft == 0 { throw error }
-            }
-            if Folder.isFolderItself(path) { chmod(path, 0o700) }
-            for name in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator() {
-                let item = "\(path)/\(name)"
-                if Folder.isFolderItself(item) { chmod(item, 0o700) }
-            }
+    /// Deletes all but the log.
+    func deleteContent() throws { try clear { name, _ in name == FolderRemoval.Name(SessionFile.log.utf8CString) } }
+
+    /// Deletes the folder.
+    func delete() throws { try FolderRemoval.delete(path) }
+
+    private func clear(except isKept: (FolderRemoval.Name, Descriptor) throws -> Bool) throws {
+        guard let folder = try FolderRemoval.open(FolderRemoval.Name(path.utf8CString), in: AT_FDCWD, path) else {
+            return
+        }
+        try FolderRemoval.forEachName(in: folder) { name in
+            if try !isKept(name, folder) { try FolderRemoval.delete(name, in: folder.number, path) }
+        }
+    }
+
+    private func isUsableLog() throws -> Bool {
+        do {
+            // A worker has no rights but those of the mode, even if the server is root's.
+            return try file(SessionFile.log).map { fchmod($0.number, 0o600) == 0 } ?? false
+        } catch let error as StoreError where error.code == .refused {
+            return false
         }
     }
 
@@ -71,7 +83,7 @@ struct SessionFolder: Sendable {
     ///
     /// - Throws: `StoreError` `refused` if it isn't such a file.
     func flush(_ name: String) throws {
-        guard let file = try place(of: name)?.open() else { return }
+        guard let file = try file(name) else { return }
         try file.synchronize()
         let parts = name.split(separator: "/")
         for depth in parts.indices {
@@ -80,22 +92,25 @@ struct SessionFolder: Sendable {
     }
 
     /// Moves a file to a path that tools can't reach. Does nothing if an interrupted hand-over has moved it.
+    ///
+    /// - Throws: `StoreError` `refused` if it isn't a regular file without further hard links.
     func take(_ name: String, to target: String) throws {
-        if Folder.exists(target) { return }
-        guard let place = try place(of: name), let file = try place.open() else {
-            throw StoreError(.refused, "a file of the download is missing: \(name.prefix(200).debugDescription)")
+        if Folder.hasName(target) { return }
+        let moved = target + ".moved"
+        if !Folder.hasName(moved) {
+            guard let place = try place(of: name) else { throw Self.refused(name, "it's missing") }
+            guard renameat(place.folder.number, place.name, AT_FDCWD, moved) == 0 else {
+                throw Self.error(name, doing: "taking the file")
+            }
+            // The source second: else a power cut could take both names away. And else one could bring the old name back.
+            try Folder.synchronize(parentOf: moved)
+            try Folder.synchronize(place.folder)
         }
-        guard renameat(place.folder.number, place.name, AT_FDCWD, target) == 0 else {
-            throw StoreError.system(errno, doing: "taking the file", path: name)
+        // Checked only here: until it was moved, something else could get its name.
+        guard try Self.openedFile(moved, in: AT_FDCWD, name) != nil else {
+            throw Self.refused(name, "it's missing")
         }
-        // Something else may have got the name meanwhile.
-        guard try file.isNamed(target) else {
-            unlink(target)
-            throw Self.refused(name, "it changed while it was moved")
-        }
-        // Else a power cut could bring its old name back, as a second hard link.
-        try Folder.synchronize(parentOf: target)
-        try Folder.synchronize(place.folder)
+        try Folder.move(moved, to: target)
     }
 
     // Places ------------------------------------------------------------------------------------------------------
@@ -103,19 +118,6 @@ struct SessionFolder: Sendable {
     private struct Place {
         let folder: Descriptor
         let name: String
-
-        /// Opens the file; `nil` if there is none.
-        func open() throws -> Descriptor? {
-            // Nonblocking: opening a FIFO would wait for a writer.
-            let number = openat(folder.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            guard number >= 0 || errno != ENOENT else { return nil }
-            guard number >= 0 else { throw SessionFolder.refused(name, "it can't be opened") }
-            let file = Descriptor(owning: number, path: name)
-            guard try file.isFileWithOneName() else {
-                throw SessionFolder.refused(name, "it isn't a regular file, or has hard links")
-            }
-            return file
-        }
     }
 
     /// Returns the folder of a name, and its last component; `nil` if a folder is missing.
@@ -127,17 +129,52 @@ struct SessionFolder: Sendable {
         guard isPlain, parts.count <= Self.depthMax, let last = parts.last else {
             throw Self.refused(name, "its path leaves the session folder")
         }
-        var folder = try Descriptor(path: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        guard var folder = try Self.opened(path, in: AT_FDCWD, O_RDONLY | O_DIRECTORY, name) else { return nil }
         for part in parts.dropLast() {
-            let number = openat(folder.number, String(part), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard number >= 0 || errno != ENOENT else { return nil }
-            guard number >= 0 else { throw Self.refused(name, "its folder is a link") }
-            folder = Descriptor(owning: number, path: name)
+            guard let inner = try Self.opened(String(part), in: folder.number, O_RDONLY | O_DIRECTORY, name) else {
+                return nil
+            }
+            folder = inner
         }
         return Place(folder: folder, name: String(last))
     }
 
     private static let depthMax = 8
+
+    /// Opens a file; `nil` if there is none.
+    private func file(_ name: String) throws -> Descriptor? {
+        guard let place = try place(of: name) else { return nil }
+        return try Self.openedFile(place.name, in: place.folder.number, name)
+    }
+
+    /// - Parameter shown: The name in errors.
+    private static func openedFile(_ name: String, in folder: Int32, _ shown: String) throws -> Descriptor? {
+        // Nonblocking: opening a FIFO would wait for a writer.
+        guard let file = try opened(name, in: folder, O_RDONLY | O_NONBLOCK, shown) else { return nil }
+        guard try file.isFileWithOneName() else {
+            throw refused(shown, "it isn't a regular file, or has hard links")
+        }
+        return file
+    }
+
+    private static func opened(
+        _ name: String, in folder: Int32, _ flags: Int32, _ shown: String
+    ) throws -> Descriptor? {
+        let number = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC)
+        if number >= 0 { return Descriptor(owning: number, path: shown) }
+        if errno == ENOENT { return nil }
+        throw error(shown, doing: "opening the file")
+    }
+
+    /// The error for `errno`: of what a tool can cause, or of the system.
+    private static func error(_ name: String, doing action: String) -> StoreError {
+        switch errno {
+        case ENOENT: refused(name, "it's missing")
+        case ELOOP, ENOTDIR: refused(name, "it's a link, or its folder is one")
+        case EACCES, EPERM, ENXIO, ENODEV, EISDIR, EBUSY: refused(name, "it can't be used")
+        default: .system(errno, doing: action, path: name)
+        }
+    }
 
     private static func refused(_ name: String, _ reason: String) -> StoreError {
         StoreError(

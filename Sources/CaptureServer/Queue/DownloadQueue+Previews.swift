@@ -38,9 +38,7 @@ extension DownloadQueue {
     }
 
     /// Ends the previews of a server that has ended. They belong to screens that may be gone.
-    ///
-    /// - Returns: Their rows.
-    func endPreviews(now: Date = Date()) async throws -> [DownloadRow] {
+    func endPreviews(now: Date = Date()) async throws {
         try await database.write { database in
             let open = "SELECT * FROM downloads WHERE state IN ('queued', 'started', 'downloading', 'preview_ready')"
             let previews = try DownloadRow.fetchAll(database, sql: open).filter(\.isPreview)
@@ -53,7 +51,6 @@ extension DownloadQueue {
                     try Self.endAttempt(database, row.downloadID, failure, now)
                 }
             }
-            return previews
         }
     }
 }

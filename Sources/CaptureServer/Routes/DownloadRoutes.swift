@@ -225,11 +225,9 @@ struct DownloadRoutes: Sendable {
             }
         }
         let deleted = try await queue.delete(rows.map(\.downloadID))
+        for row in deleted { await service.runner.handOver.sweep(row) }
         try await BlockingWork().long { [service] in
-            for row in deleted {
-                service.runner.handOver.sweep(row)
-                try service.logs.delete(row)
-            }
+            for row in deleted { try service.logs.delete(row) }
         }
         return deleted
     }

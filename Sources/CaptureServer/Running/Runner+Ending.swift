@@ -16,11 +16,11 @@ extension Runner {
             // Its own parts may fill the disk.
             stop(id)
             while isRunning(id) { try await Task.sleep(for: .milliseconds(50)) }
-            handOver.sweep(row)
+            await handOver.sweep(row)
             cancelled = try await queue.cancel(id)
         }
         guard let cancelled else { return false }
-        if !stop(id), cancelled.downloadState == .queued { handOver.sweep(cancelled) }
+        if !stop(id), cancelled.downloadState == .queued { await handOver.sweep(cancelled) }
         return true
     }
 
@@ -34,7 +34,7 @@ extension Runner {
             isClosed = row.downloadState == .previewReady ? false : try await cancel(row)
             // It may have been shown meanwhile.
             if let now = try await queue.row(id), now.downloadState == .previewReady {
-                handOver.sweep(now)
+                await handOver.sweep(now)
                 try await queue.closePreview(id)
                 isClosed = true
             }

@@ -11,7 +11,7 @@ import Synchronization
 final class Runner: Sendable {
     let queue: DownloadQueue
     let previews = Previews()
-    private let layout: CaptureLayout
+    let layout: CaptureLayout
     let handOver: HandOver
     private let toolbox: Toolbox
     private let versions: ToolVersions
@@ -87,24 +87,6 @@ final class Runner: Sendable {
 
     /// Whether a download's attempt hasn't ended yet.
     func isRunning(_ id: String) -> Bool { state.withLock { $0.stops[id] != nil } }
-
-    /// Continues what a killed server was doing: ends its tools, and puts its downloads back into the queue.
-    func recover() async throws {
-        WorkerProcess.endLeftovers(of: layout.sessions)
-        for row in try await queue.endPreviews() { handOver.sweep(row) }
-        try await queue.requeueInterrupted()
-        for name in try Folder.names(in: layout.sessions) {
-            guard let row = try await queue.row(name) else {
-                handOver.removeSession(name)
-                continue
-            }
-            // Completed, failed or cancelled, but not yet deleted.
-            if row.downloadState.hasEnded { handOver.sweep(row) }
-        }
-        for name in try Folder.names(in: layout.received) {
-            if try await queue.row(name)?.downloadState.hasEnded ?? true { handOver.removeReceived(name) }
-        }
-    }
 
     /// Runs until the task is cancelled.
     func run() async {
@@ -190,7 +172,9 @@ final class Runner: Sendable {
         let id = row.downloadID
         do {
             // Once it can be stopped: a person may have cancelled it since it was claimed.
-            guard let now = try await queue.row(id), now.downloadState == .started else { return handOver.sweep(row) }
+            guard let now = try await queue.row(id), now.downloadState == .started else {
+                return await handOver.sweep(row)
+            }
             logger.info("Processing download", metadata: ["download": "\(id)", "attempt": "\(row.attempt)"])
             guard let result = try await result(of: row, stops) else {
                 guard let failure = state.withLock({ $0.failures[id] }) else { return try await interrupted(row) }
@@ -249,8 +233,7 @@ final class Runner: Sendable {
         let session = layout.session(row.sessionID)
         try Folder.create(session)
         let folder = SessionFolder(session)
-        try folder.removeUnlessFile(SessionFile.log)
-        try folder.remove(SessionFile.egressSocket)
+        try await BlockingWork().long { try folder.prepare() }
         let order = JobOrder(
             downloadID: row.downloadID, url: row.url,
             options: row.qualityFallback ? row.downloadOptions.withoutLimits : row.downloadOptions,
@@ -289,10 +272,20 @@ final class Runner: Sendable {
     /// - Returns: What was seen; `nil` if it has nothing to compare.
     /// - Throws: `ToolFailure`.
     func replay(_ row: DownloadRow, _ archive: String) async throws -> String? {
-        let session = layout.session("check-\(row.downloadID)")
-        handOver.removeSession("check-\(row.downloadID)")
+        let name = "check-\(row.downloadID)"
+        await handOver.removeSession(name)
+        do {
+            let sentence = try await replay(row, archive, in: layout.session(name))
+            await handOver.removeSession(name)
+            return sentence
+        } catch {
+            await handOver.removeSession(name)
+            throw error
+        }
+    }
+
+    private func replay(_ row: DownloadRow, _ archive: String, in session: String) async throws -> String? {
         try Folder.create(session)
-        defer { handOver.removeSession("check-\(row.downloadID)") }
         var order = JobOrder(
             downloadID: row.downloadID, url: row.url, options: row.downloadOptions, tools: toolbox.forWorker,
             hasCookies: false, software: settings.software, assets: settings.assets)
@@ -316,10 +309,7 @@ final class Runner: Sendable {
     /// - Returns: Whether there are any.
     private func giveCookies(of user: String, to session: SessionFolder) throws -> Bool {
         let source = layout.cookies(of: user)
-        guard Folder.hasName(source) else {
-            try session.remove(SessionFile.cookies)
-            return false
-        }
+        guard Folder.hasName(source) else { return false }
         try session.write(SessionFile.cookies, Descriptor.contents(of: source, bytesMax: CookieFiles.bytesMax))
         return true
     }
@@ -409,7 +399,7 @@ final class Runner: Sendable {
 
     private func fail(_ row: DownloadRow, _ failure: ToolFailure) async throws {
         let failure = await withHint(failure, for: row.username)
-        handOver.discardResult(row)
+        await handOver.discardResult(row)
         let consequence = try await queue.fail(row.downloadID, failure)
         logger.warning(
             "Download failed",
@@ -417,7 +407,7 @@ final class Runner: Sendable {
                 "download": "\(row.downloadID)", "code": "\(failure.code.rawValue)", "reason": "\(failure.message)",
                 "next": consequence == .again ? "another attempt" : "none",
             ])
-        if consequence != .again, let ended = try await queue.row(row.downloadID) { handOver.sweep(ended) }
+        if consequence != .again, let ended = try await queue.row(row.downloadID) { await handOver.sweep(ended) }
     }
 
     /// Adds what a person can do about a failure.
@@ -440,7 +430,7 @@ final class Runner: Sendable {
     private func interrupted(_ row: DownloadRow) async throws {
         // Its parts are kept, unless a person cancelled it.
         try await queue.interrupt(row.downloadID)
-        if let now = try await queue.row(row.downloadID), now.downloadState.hasEnded { handOver.sweep(now) }
+        if let now = try await queue.row(row.downloadID), now.downloadState.hasEnded { await handOver.sweep(now) }
     }
 
     /// Keeps what a worker made, until the store or the folder can be written again.

@@ -44,7 +44,9 @@ def make_traps(victim):
 
 
 def keep_replacing(path, victim):
-    """Until the session is gone, in a process without the variable by which the server knows those of a session."""
+    """Until the session is gone, in a process without the variable by which the server knows those of a session. Prints a byte after the
+    first round."""
+    is_first = True
     while os.path.isdir("out"):
         for make in (lambda: write("next", FILM), lambda: os.symlink(victim, "next"), lambda: os.link(victim, "next")):
             try:
@@ -52,6 +54,9 @@ def keep_replacing(path, victim):
                 os.rename("next", path)
             except OSError:
                 return
+        if is_first:
+            print(".", end="", flush=True)
+            is_first = False
 
 
 def work(place):
@@ -67,8 +72,9 @@ def work(place):
     write("out/media.mp4", FILM)
     make_traps(cases["victim"])
     if case.get("isReplaced"):
-        subprocess.Popen([sys.executable, "-ESsB", __file__, place, "replace", cases["victim"]], env={}, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        replacing = subprocess.Popen([sys.executable, "-ESsB", __file__, place, "replace", cases["victim"]], env={},
+            start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert replacing.stdout.read(1) == b"."
     result = {"archive": "film.wacz", "archiveSHA256": hashlib.sha256(archive).hexdigest(), "file": "out/media.mp4",
         "fileSize": len(FILM), "mediaType": "video/mp4", "fileName": f"{name}.mp4", "title": name, "genre": "unknown",
         **case.get("changes", {})}

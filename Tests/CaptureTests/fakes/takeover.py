@@ -1,7 +1,8 @@
 """A tool that a site has taken over: it replaces what the server and its worker wrote in the session folder, and kills the worker.
 
-The first argument is a folder with `targets.json`: the version to print, the kind of forgery (a key of KINDS), and the paths to attack. It
-runs in the place of any tool, also inside of bubblewrap.
+The first argument is a folder with `targets.json`: the version to print, the kind of forgery (a key of KINDS), the paths to attack, and
+`honest`: the fake tool that runs in the last attempt; `null` if that one is attacked too. It runs in the place of any tool, also inside of
+bubblewrap.
 """
 
 import json
@@ -65,7 +66,24 @@ def plain(path, victim):
         file.write(forged(victim))
 
 
-KINDS = {each.__name__: each for each in (link, dangling, hard_link, fifo, folder, listener, huge, plain)}
+def deep(path, victim):
+    """Deeper than any path can be (PATH_MAX), with names that aren't text. Nothing can be opened without a change of its mode."""
+    os.mkdir(path)
+    os.chdir(path)
+    for level in range(200):
+        name = b"\xff" * (1 + level % 100)
+        os.mkdir(name)
+        os.chdir(name)
+        os.chmod("..", 0)
+
+
+def locked(path, victim):
+    """A file that can't be written, in a session that can't be read."""
+    plain(path, victim)
+    os.chmod(path, 0o444)
+
+
+KINDS = {each.__name__: each for each in (link, dangling, hard_link, fifo, folder, listener, huge, plain, deep, locked)}
 
 
 def remove(path):
@@ -83,10 +101,17 @@ def main(place, *arguments):
         print(targets["version"])
         return 0
     session = os.environ["REPLAYHOST_SESSION"]
+    if targets["honest"]:
+        with open(os.path.join(session, "job.json"), encoding="utf-8") as file:
+            is_last = json.load(file)["isLast"]
+        if is_last:
+            os.execv(sys.executable, [sys.executable, "-ESsB", targets["honest"], session, *arguments])
     for at, name in enumerate(NAMES):
         path = os.path.join(session, name)
         remove(path)
         KINDS[targets["kind"]](path, targets["victims"][at % len(targets["victims"])])
+    if targets["kind"] == "locked":
+        os.chmod(session, 0)
     # The worker may take this for a line of its own.
     print(json.dumps({"result": json.loads(forged(targets["victims"][0]))}), flush=True)
     for process in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
