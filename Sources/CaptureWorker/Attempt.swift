@@ -35,9 +35,9 @@ package struct Attempt: Sendable {
             if let archive = session.order.archive {
                 result = .replayed(try await ReplayCheck(session: session).run(archive))
             } else if session.order.options.disposition == .preview {
-                result = .preview(try await preview())
+                result = .preview(try await session.memory.during { try await preview() })
             } else {
-                result = .success(try await save())
+                result = .success(try await session.memory.during { try await save() })
             }
         } catch let failure as ToolFailure {
             session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
@@ -262,7 +262,8 @@ package struct Attempt: Sendable {
 
     /// Which limit ended the recording of a page, or what of it ended too early; `nil` if it's complete.
     private func limitSentence(_ page: RecordedPage) -> String? {
-        page.limit.map { session.order.limits.sentence($0) } ?? page.cutSentence
+        let limit = page.limit ?? (session.memory.hasEnded ? .memory : nil)
+        return limit.map { session.order.limits.sentence($0) } ?? page.cutSentence
     }
 
     /// - Parameter lack: What is missing besides; `nil` if nothing is.

@@ -88,14 +88,15 @@ package struct Walls: Sendable {
         _ arguments: [String], in folder: String, reading file: String?
     ) -> (program: String, arguments: [String]) {
         let places = (file.map { ["--ro-bind", $0, $0] } ?? []) + ["--bind", folder, folder, "--chdir", folder]
-        return (bubblewrap, self.arguments + places + ["--", program] + arguments)
+        return (bubblewrap, self.arguments + places + Self.readOnly + ["--", program] + arguments)
     }
 
     /// Starts this program inside.
     fileprivate func test() async throws(ToolFailure) {
         do {
             let result = try await Subprocess.run(
-                .path(FilePath(bubblewrap)), arguments: Arguments(arguments + ["--", program, "--version"]),
+                .path(FilePath(bubblewrap)),
+                arguments: Arguments(arguments + Self.readOnly + ["--", program, "--version"]),
                 output: .discarded, error: .string(limit: 4096))
             guard !result.terminationStatus.isSuccess else { return }
             let line = result.standardError.split(separator: "\n").last.map(String.init)
@@ -113,6 +114,9 @@ package struct Walls: Sendable {
         "--die-with-parent", "--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-net", "--unshare-pid",
         "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
     ]
+
+    /// What is in memory: otherwise, a tool could fill half of it. Temporary files are in the session folder.
+    private static let readOnly = ["/tmp", "/dev", "/"].flatMap { ["--remount-ro", $0] }
 
     /// The system's files. Of `/etc`, only what programs need to start and to check certificates: root can read all of it.
     private static var system: [String] {

@@ -18,14 +18,17 @@ package struct WorkerProcess: Sendable {
     private let folder: String
     /// A worker that says nothing for longer than this is ended.
     private let silenceMax: Duration
+    /// The memory of the worker and all of its tools, in bytes, above which they are ended. The worker keeps a lower limit itself.
+    private let memoryMax: UInt64
     private let file: String?
 
     /// - Parameter file: The absolute path of a file that the worker reads besides those in its folder; `nil` for none.
     package init(
-        program: String, isolation: Isolation, folder: String, silenceMax: Duration, reading file: String? = nil
+        program: String, isolation: Isolation, folder: String, silenceMax: Duration, memoryMax: UInt64,
+        reading file: String? = nil
     ) {
         (self.program, self.isolation, self.folder, self.silenceMax) = (program, isolation, folder, silenceMax)
-        self.file = file
+        (self.memoryMax, self.file) = (memoryMax, file)
     }
 
     /// How a worker ended.
@@ -36,9 +39,12 @@ package struct WorkerProcess: Sendable {
         case died(String)
         /// It was ended because it said nothing.
         case silent
+        /// It was ended because of its memory.
+        case tooLarge
     }
 
     private struct Silence: Error {}
+    private struct TooLarge: Error {}
 
     /// When the worker was last heard, and the result that it sent. The time that the computer sleeps doesn't count.
     private final class Heard: Sendable {
@@ -97,8 +103,10 @@ package struct WorkerProcess: Sendable {
                     }
                     tasks.addTask {
                         while true {
-                            try await Task.sleep(for: .milliseconds(200))
+                            try await Task.sleep(for: .milliseconds(500))
                             if heard.silence > silenceMax { throw Silence() }
+                            let tree = ProcessTree(of: execution.processIdentifier.value)
+                            if tree.bytes > memoryMax { throw TooLarge() }
                         }
                     }
                     var streams = 2
@@ -114,6 +122,8 @@ package struct WorkerProcess: Sendable {
             }
         } catch is Silence {
             return .silent
+        } catch is TooLarge {
+            return .tooLarge
         } catch let error as SubprocessError where error.code == .outputLimitExceeded {
             return .died("it printed a line that is too long")
         }

@@ -14,6 +14,7 @@ final class WorkerSession: Sendable {
     /// The URL of the proxy that leads to the guard.
     let proxy: String
     let egress: EgressRecord
+    let memory: MemoryWatch
     private let emit: @Sendable (WorkerMessage) -> Void
 
     private struct Reported {
@@ -29,6 +30,7 @@ final class WorkerSession: Sendable {
         order: JobOrder, folder: String, proxyPort: Int, emit: @escaping @Sendable (WorkerMessage) -> Void
     ) throws {
         (self.order, self.folder, self.emit) = (order, folder, emit)
+        memory = MemoryWatch(order.limits)
         proxy = "http://127.0.0.1:\(proxyPort)"
         egress = EgressRecord(path: "\(folder)/\(SessionFile.egressRecord)")
         let cookies =

@@ -45,4 +45,15 @@ struct AttemptMeterTests {
     func halfOfTheFreeSpaceIsTheMost(free: UInt64, bytes: UInt64) {
         #expect(AttemptLimits().bytes(ofFree: free) == bytes)
     }
+
+    /// Of the computer's memory and, in a container or a service, that of the control group.
+    @Test(
+        arguments: [
+            (16_000_000_000, nil, 4_000_000_000), (2_000_000_000, nil, 1_000_000_000),
+            (16_000_000_000, 4_000_000_000, 2_000_000_000), (16_000_000_000, 1_000_000_000, 1_000_000_000),
+            (16_000_000_000, UInt64(Int64.max), 4_000_000_000),
+        ] as [(UInt64, UInt64?, UInt64)])
+    func memoryHasALimit(physical: UInt64, group: UInt64?, bytes: UInt64) {
+        #expect(AttemptLimits().memory(of: physical, group: group) == bytes)
+    }
 }

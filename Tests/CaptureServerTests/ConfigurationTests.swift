@@ -157,8 +157,10 @@ struct ConfigurationTests {
         Valid("page: {seconds: 30, bytes: 2000000, exchanges: 10}") {
             ($0.page.seconds, $0.page.bytes, $0.page.exchanges) = (30, 2_000_000, 10)
         },
-        Valid("attempt: {bytes_per_second: 0, file_minutes: 5, media_minutes: 60, space_percent: 10}") {
-            ($0.attempt.bytesPerSecond, $0.attempt.spacePercent) = (0, 10)
+        Valid(
+            "attempt: {bytes_per_second: 0, file_minutes: 5, media_minutes: 60, space_percent: 10, memory_percent: 5}"
+        ) {
+            ($0.attempt.bytesPerSecond, $0.attempt.spacePercent, $0.attempt.memoryPercent) = (0, 10, 5)
             ($0.attempt.fileTime, $0.attempt.mediaTime) = (.seconds(300), .seconds(3600))
         },
         Valid("isolation: required") { $0.isolation = .required },

@@ -25,3 +25,15 @@ def test_download_that_never_ends_is_given_up(host, website, path, limits, code)
         assert (row["error_code"], row["attempt"], row["archive"]) == (code, 1, None), row
         wait_until(lambda: not (host.store / "capture" / "sessions" / endless).exists(), "its parts are removed", SECONDS)
         assert host.wait_for(next_one, "completed")
+
+
+def test_tool_that_takes_too_much_memory_is_ended(host, website):
+    # 1 %, but at least 1000 MB
+    host.configure("attempt:\n  memory_percent: 1\n")
+    with host:
+        greedy = host.add(website.fake("greedy"), username="eve")
+        row = host.wait_for(greedy, "failed")
+        decoders.own_status(row)
+        assert (row["error_code"], row["attempt"], row["archive"]) == ("too_large", 1, None), row
+        assert row["error_message"].startswith("it needed more than 1000 MB of memory"), row
+        assert host.wait_for(host.add(website("/guide.pdf"), username="ana"), "completed")

@@ -78,6 +78,22 @@ def test_page_that_requests_too_much(host, site):
     assert len([record for record in saved.records if record.rec_type == "request"]) == EXCHANGES
 
 
+def test_page_that_takes_too_much_memory(site, tmp_path):
+    """The process of the page is ended; what came before is saved."""
+    site.make("flood", "<h1>Flood</h1><img src=/img/1.png><script>addEventListener('load', () => { const kept = [];"
+        "setInterval(() => kept.push(new Uint8Array(5e7).fill(1)), 20) })</script>", title="Flood")
+    host = make_host(tmp_path)
+    # 1 %, but at least 1000 MB
+    host.configure("attempt:\n  memory_percent: 1\n")
+    with host:
+        saved = save(host, site("/made/flood"))
+        assert saved.row["attempt"] == 1
+        assert "of memory." in saved.row["incomplete"] and "of memory." in description(host, saved)
+        assert saved.of(site("/img/1.png")).body == pages.image_at("/img/1.png")
+        expect_valid(host, saved)
+        host.expect_no_processes()
+
+
 @pytest.mark.parametrize(("path", "code"), [
     ("/nothing", "no_file"), ("/private", "login_required"), ("/loop", "network"), ("/error/page", "network"),
 ])

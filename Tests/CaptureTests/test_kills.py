@@ -312,3 +312,14 @@ def test_full_disk_loses_nothing(tmp_path, small_disk, website, leave):
         assert {row["download_id"] for row in host.rows()} == set(client.accepted.values())
         filled.unlink()
         expect_all_once(host, client)
+
+
+def test_download_that_fills_the_disk_is_given_up(tmp_path, small_disk, website):
+    """Its parts are deleted, and others go on."""
+    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES, store=small_disk / "store", downloads=small_disk / "Downloads")
+    with host:
+        filler, other = host.add(website.fake("fills"), username="eve"), host.add(website.fake("ok"), username="ana")
+        row = host.wait_for(filler, "failed")
+        assert (row["error_code"], row["attempt"], row["archive"]) == ("too_large", 1, None), row
+        host.wait_for(other, "completed")
+        host.expect_no_leftovers()

@@ -167,7 +167,7 @@ REFUSED = {
         '"genre": "unknown"}}}}']},
     "a-check": {"lines": ['{"result": {"replayed": {"_0": "Replays: all"}}}']}, "an-unknown-genre": {"changes": {"genre": "../x"}},
     "a-negative-size": {"changes": {"fileSize": -1}}, "a-failed-worker": {"code": 1},
-    "nested": {"lines": ["["], "times": 100_000}, "a-long-line": {"lines": ["x" * 1_000_000], "times": 300},
+    "nested": {"lines": ["["], "times": 100_000}, "much-memory": {"isGreedy": True}, "a-long-line": {"lines": ["x" * 1_000_000], "times": 300},
 }
 # The start of a case's name, and a part of its message; the first that fits counts
 REASONS = [
@@ -177,7 +177,7 @@ REASONS = [
     ("no-hash", "the file doesn't have the expected SHA-256"), ("no-", "ended without a result"),
     ("a-preview", "the worker did something else"), ("a-check", "the worker did something else"),
     ("an-unknown-genre", "ended without a result"), ("a-negative-size", "ended without a result"),
-    ("a-failed-worker", "ended unexpectedly (exit code 1)"), ("nested", "ended without a result"),
+    ("a-failed-worker", "ended unexpectedly (exit code 1)"), ("much-memory", "it needed more than 1000 MB of memory"), ("nested", "ended without a result"),
     ("a-long-line", "a line that is too long"),
 ]
 TAKEN = {
@@ -203,6 +203,8 @@ def liar(tmp_path_factory):
     host.tools.write("bwrap", fake_tools.PYTHON.format(python=PYTHON, script=FAKES / "liar.py", folder=place))
     session = host.capture / "sessions" / "another" / "out"
     host.replayhost("import", other)
+    # 1 %, but at least 1000 MB
+    host.configure("attempt:\n  memory_percent: 1\n")
     with host:
         session.mkdir(parents=True)
         (session / "media.mp4").write_text(SECRET, encoding="utf-8")

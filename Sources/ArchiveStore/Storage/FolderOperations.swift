@@ -50,6 +50,17 @@ package enum Folder {
         return true
     }
 
+    /// Returns how many bytes a name takes on disk: a file, or a folder without its content. 0 if there is nothing.
+    ///
+    /// - Parameters:
+    ///   - name: A name as the file system has it, with a NUL at its end.
+    ///   - folder: The open folder that it is in.
+    package static func allocatedBytes(_ name: [CChar], in folder: Int32) -> UInt64 {
+        var status = stat()
+        // A block has 512 bytes, whatever the file system. stat(3type)
+        return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? UInt64(clamping: status.st_blocks) * 512 : 0
+    }
+
     static func owner(of path: String) -> uid_t? { status(of: path)?.st_uid }
 
     /// Whether something exists at the path itself, such as a link that leads nowhere.

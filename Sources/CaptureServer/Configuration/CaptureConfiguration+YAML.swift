@@ -42,7 +42,9 @@ extension CaptureConfiguration {
             ("attempt.bytes_per_second", "\(attempt.bytesPerSecond)"),
             ("attempt.file_minutes", "\(attempt.fileTime.components.seconds / 60)"),
             ("attempt.media_minutes", "\(attempt.mediaTime.components.seconds / 60)"),
-            ("attempt.space_percent", "\(attempt.spacePercent)"), ("isolation", isolation.rawValue),
+            ("attempt.space_percent", "\(attempt.spacePercent)"),
+            ("attempt.memory_percent", "\(attempt.memoryPercent)"),
+            ("isolation", isolation.rawValue),
         ]
         return values.map { Entry(key: $0.0, value: $0.1) }
     }

@@ -119,12 +119,14 @@ extension ConfigurationPass {
     }
 
     mutating func readAttempt(_ root: ConfigurationSection) {
-        let attempt = section("attempt", root, ["bytes_per_second", "file_minutes", "media_minutes", "space_percent"])
+        let attempt = section(
+            "attempt", root, ["bytes_per_second", "file_minutes", "media_minutes", "space_percent", "memory_percent"])
         let minutes = ConfigurationRule<Int>.integer(1...10_000).then { Duration.seconds(60 * $0) }
         set(\.attempt.bytesPerSecond, "bytes_per_second", attempt, .integer(0...1_000_000_000))
         set(\.attempt.fileTime, "file_minutes", attempt, minutes)
         set(\.attempt.mediaTime, "media_minutes", attempt, minutes)
         set(\.attempt.spacePercent, "space_percent", attempt, .integer(1...100))
+        set(\.attempt.memoryPercent, "memory_percent", attempt, .integer(1...100))
     }
 
     mutating func readSecurity(_ root: ConfigurationSection) {

@@ -70,6 +70,28 @@ struct SessionFolder: Sendable {
         }
     }
 
+    /// Returns how many bytes its content takes on disk; `nil` if folders are deeper in each other than tools make them.
+    func allocatedBytes() throws -> UInt64? {
+        guard let folder = try FolderRemoval.open(FolderRemoval.Name(path.utf8CString), in: AT_FDCWD, path) else {
+            return 0
+        }
+        return try allocatedBytes(in: folder, depth: 1)
+    }
+
+    private func allocatedBytes(in folder: Descriptor, depth: Int) throws -> UInt64? {
+        var sum: UInt64? = 0
+        try FolderRemoval.forEachName(in: folder) { name in
+            sum = sum.map { $0 + Folder.allocatedBytes(name, in: folder.number) }
+            guard let inner = try FolderRemoval.open(name, in: folder.number, path) else { return }
+            let bytes = depth < Self.foldersMax ? try allocatedBytes(in: inner, depth: depth + 1) : nil
+            sum = sum.flatMap { sum in bytes.map { sum + $0 } }
+        }
+        return sum
+    }
+
+    /// Of a browser's profile, the deepest has 8.
+    private static let foldersMax = 20
+
     private func isUsableLog() throws -> Bool {
         do {
             // A worker has no rights but those of the mode, even if the server is root's.

@@ -1,6 +1,7 @@
 import CaptureAPI
 import CaptureWorker
 import EgressGuard
+import Foundation
 
 /// When an attempt ends because it takes too long or too much space.
 package struct AttemptLimits: Sendable, Hashable {
@@ -14,11 +15,24 @@ package struct AttemptLimits: Sendable, Hashable {
     /// How much of the space that is free at the start of an attempt it can fetch.
     package var spacePercent = 50
     package var bytesMax = EgressRules().bytesMax
+    /// How much of this computer's memory all of its processes may have together, but at least `memoryLeast`.
+    package var memoryPercent = 25
+    static let memoryLeast: UInt64 = 1_000_000_000
 
     package init() {}
 
     /// Returns how many bytes an attempt can fetch.
     func bytes(ofFree free: UInt64) -> UInt64 { min(bytesMax, free / 100 * UInt64(spacePercent)) }
+
+    /// Returns how many bytes of memory the processes of an attempt may have.
+    ///
+    /// - Parameter group: The most that the server and all that it starts may have, in bytes; `nil` if there is no such limit.
+    func memory(
+        of physical: UInt64 = ProcessInfo.processInfo.physicalMemory, group: UInt64? = ControlGroup.memoryMax
+    ) -> UInt64 {
+        // If the group used all of its memory, the kernel could end the server.
+        max(Self.memoryLeast, min(physical / 100 * UInt64(memoryPercent), (group ?? .max) / 2))
+    }
 }
 
 /// Judges an attempt by its time, and by what passes its guard.

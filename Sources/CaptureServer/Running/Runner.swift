@@ -13,7 +13,7 @@ final class Runner: Sendable {
     let previews = Previews()
     let layout: CaptureLayout
     let handOver: HandOver
-    private let toolbox: Toolbox
+    let toolbox: Toolbox
     private let versions: ToolVersions
     private let current: Current<CaptureSettings>
     var settings: CaptureSettings { current.value }
@@ -29,6 +29,8 @@ final class Runner: Sendable {
         var genres: [String: Genre] = [:]
         /// What the queue has of running downloads, and since when.
         var recorded: [String: (stage: DownloadStage?, at: ContinuousClock.Instant)] = [:]
+        /// The free space when running attempts started, and what was in their sessions, in bytes.
+        var starts: [String: (free: UInt64, own: UInt64)] = [:]
         var isDiskFull = false
         var isPaused: Bool
     }
@@ -131,6 +133,7 @@ final class Runner: Sendable {
                         state.progress[row.downloadID] = nil
                         state.genres[row.downloadID] = nil
                         state.recorded[row.downloadID] = nil
+                        state.starts[row.downloadID] = nil
                     }
                     self.wake()
                 }
@@ -158,6 +161,16 @@ final class Runner: Sendable {
     private func freeBytes() throws -> UInt64 {
         let places = [layout.root, layout.downloads].filter { Folder.isFolder($0) }
         return try places.map { try Folder.freeBytes(at: $0) }.min() ?? .max
+    }
+
+    /// Whether the disk is full mainly because of what an attempt wrote.
+    private func hasFilledDisk(_ row: DownloadRow) async throws -> Bool {
+        guard let start = state.withLock({ $0.starts[row.downloadID] }) else { return false }
+        let session = layout.session(row.sessionID)
+        let own = try await BlockingWork().long { try SessionFolder(session).allocatedBytes() }
+        let free = try Folder.freeBytes(at: layout.root)
+        guard free < settings.freeBytesMin, free < start.free else { return false }
+        return own.map { $0 > start.own && $0 - start.own > (start.free - free) / 2 } ?? true
     }
 
     private static let diskIsFull = ToolFailure(.diskFull, "the disk is nearly full")
@@ -233,16 +246,24 @@ final class Runner: Sendable {
         let session = layout.session(row.sessionID)
         try Folder.create(session)
         let folder = SessionFolder(session)
-        try await BlockingWork().long { try folder.prepare() }
+        let own = try await BlockingWork().long {
+            try folder.prepare()
+            return try folder.allocatedBytes() ?? 0
+        }
+        let free = try Folder.freeBytes(at: session)
+        state.withLock { $0.starts[row.downloadID] = (free, own) }
+        var limits = settings.pageLimits
+        limits.memory = settings.attempt.memory()
         let order = JobOrder(
             downloadID: row.downloadID, url: row.url,
             options: row.qualityFallback ? row.downloadOptions.withoutLimits : row.downloadOptions,
             tools: toolbox.forWorker, hasCookies: try giveCookies(of: row.username, to: folder),
-            software: settings.software, limits: settings.pageLimits, isLast: queue.isLast(row),
+            software: settings.software, limits: limits, isLast: queue.isLast(row),
             assets: settings.assets)
         try folder.write(SessionFile.order, Array(JSONEncoder().encode(order)))
         let worker = WorkerProcess(
-            program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax)
+            program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax,
+            memoryMax: limits.memory / 4 * 5)
         let egress = try egressGuard(folder, bytesMax: settings.attempt.bytes(ofFree: freeBytes()))
         let end = try await egress.serve(in: session, name: SessionFile.egressSocket) {
             try await self.end(of: worker, row, egress, stops)
@@ -260,48 +281,11 @@ final class Runner: Sendable {
         case .silent:
             return .failure(
                 ToolFailure(.silent, "the tool was silent for \(settings.silenceMax.components.seconds) seconds"))
+        case .tooLarge: return .failure(limits.memoryFailure)
         case .died(let how):
             return .failure(ToolFailure(.aborted, "the download's process ended unexpectedly (\(how))"))
         case .exited: return .failure(ToolFailure(.aborted, "the download's process ended without a result"))
         }
-    }
-
-    /// Replays the archive of a completed download once more.
-    ///
-    /// - Parameter archive: The path of the archive.
-    /// - Returns: What was seen; `nil` if it has nothing to compare.
-    /// - Throws: `ToolFailure`.
-    func replay(_ row: DownloadRow, _ archive: String) async throws -> String? {
-        let name = "check-\(row.downloadID)"
-        await handOver.removeSession(name)
-        do {
-            let sentence = try await replay(row, archive, in: layout.session(name))
-            await handOver.removeSession(name)
-            return sentence
-        } catch {
-            await handOver.removeSession(name)
-            throw error
-        }
-    }
-
-    private func replay(_ row: DownloadRow, _ archive: String, in session: String) async throws -> String? {
-        try Folder.create(session)
-        var order = JobOrder(
-            downloadID: row.downloadID, url: row.url, options: row.downloadOptions, tools: toolbox.forWorker,
-            hasCookies: false, software: settings.software, assets: settings.assets)
-        order.archive = archive
-        try SessionFolder(session).write(SessionFile.order, Array(JSONEncoder().encode(order)))
-        let worker = WorkerProcess(
-            program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax,
-            reading: archive)
-        let end = try await worker.run { _ in
-        } onError: { _ in
-        }
-        WorkerProcess.endLeftovers(of: session)
-        guard case .exited(.replayed(let sentence)) = end else {
-            throw ToolFailure(.aborted, "the check ended without a result")
-        }
-        return sentence
     }
 
     /// Copies a user's cookies into a session folder: a worker can't read the store.
@@ -398,7 +382,10 @@ final class Runner: Sendable {
     }
 
     private func fail(_ row: DownloadRow, _ failure: ToolFailure) async throws {
-        let failure = await withHint(failure, for: row.username)
+        var failure = await withHint(failure, for: row.username)
+        if failure.code == .diskFull, try await hasFilledDisk(row) {
+            failure = ToolFailure(.tooLarge, "the attempt filled the disk; free some space first")
+        }
         await handOver.discardResult(row)
         let consequence = try await queue.fail(row.downloadID, failure)
         logger.warning(

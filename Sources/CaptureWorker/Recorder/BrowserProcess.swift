@@ -150,6 +150,8 @@ final class BrowserProcess: Sendable {
             // The same on every computer
             "--window-size=1920,1080", "--hide-scrollbars", "--mute-audio", "--lang=en-US", "--password-store=basic",
             "--use-mock-keychain", "--force-color-profile=srgb", "--disable-gpu",
+            // Shared memory is in files in TMPDIR: /dev can't be written.
+            "--disable-dev-shm-usage",
             // Pages aren't slowed down, although no one sees them
             "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
             "--disable-renderer-backgrounding",

@@ -67,6 +67,9 @@ final class ExchangeBook: Sendable {
     }
     var resources: [String: PageInfo.Resource] { state.withLock { $0.resources } }
 
+    /// Ends the recording because of a limit that isn't counted here.
+    func end(_ limit: RecordingLimits.Reached) { state.withLock { $0.reached = $0.reached ?? limit } }
+
     /// Whether requests are refused now: a limit is reached, or the page is complete.
     var isClosed: Bool { reached != nil || state.withLock { $0.isClosed } }
 

@@ -70,11 +70,13 @@ struct PageRecorder: Sendable {
         let view = PageView(session: session, connection: connection, targets: targets, page: page)
         try await wait(seconds: 40) { await view.behave() }
         try await wait(seconds: 20) { book.isQuiet }
-        let text = await view.text()
-        let (image, thumbnail) = try await view.images()
+        // A page whose process was ended shows nothing.
+        let isThere = book.reached != .memory
+        let text = isThere ? await view.text() : PageView.Text()
+        let (image, thumbnail) = isThere ? try await view.images() : (nil, nil)
         let limit = book.reached
         book.close()
-        await bodies.fetchAgain()
+        if isThere { await bodies.fetchAgain() }
         if let end = connection.endReason { throw end }
         return RecordedPage(
             url: session.order.url, finalURL: text.url ?? session.order.url, time: start, title: text.title,
@@ -179,6 +181,10 @@ struct PageRecorder: Sendable {
                 case .attached: try attach(event.parameters(), in: event.session, over: connection, agent)
                 case .detached: targets.remove((try event.parameters() as Target.Detached).sessionId)
                 case .crashed where targets.isMain(event.session):
+                    if session.memory.hasEnded {
+                        book.end(.memory)
+                        continue
+                    }
                     throw ToolFailure(.aborted, "the page's process ended unexpectedly")
                 case .crashed: break
                 case .paused:

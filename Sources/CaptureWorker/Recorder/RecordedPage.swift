@@ -2,7 +2,7 @@ import CaptureAPI
 import Foundation
 import WebArchive
 
-/// When a recording ends, whatever the page still does.
+/// When a recording ends, whatever the page still does; and what other tools may need.
 package struct RecordingLimits: Sendable, Hashable, Codable {
     /// Seconds from the start of the browser.
     package var seconds: Double = 90
@@ -10,12 +10,14 @@ package struct RecordingLimits: Sendable, Hashable, Codable {
     package var bytes: UInt64 = 1_000_000_000
     /// The number of requests with a response.
     package var exchanges = 5000
+    /// How much memory all processes of an attempt may have together, in bytes.
+    package var memory: UInt64 = 1_000_000_000
 
     package init() {}
 
     /// A limit that was reached.
     package enum Reached: String, Sendable, Hashable, Codable {
-        case time, bytes, exchanges
+        case time, bytes, exchanges, memory
     }
 
     /// Returns what a person reads about an incomplete page.
@@ -25,6 +27,7 @@ package struct RecordingLimits: Sendable, Hashable, Codable {
             case .time: "\(Int(seconds)) seconds"
             case .bytes: "\(bytes / 1_000_000) MB"
             case .exchanges: "\(exchanges) requests"
+            case .memory: "\(memory / 1_000_000) MB of memory"
             }
         return "The page isn't complete: it reached the limit of \(what)."
     }

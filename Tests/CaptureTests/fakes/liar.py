@@ -12,6 +12,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from urllib.parse import parse_qs, urlsplit
 
 FILM = b"film"
@@ -75,6 +76,11 @@ def work(place):
         replacing = subprocess.Popen([sys.executable, "-ESsB", __file__, place, "replace", cases["victim"]], env={},
             start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert replacing.stdout.read(1) == b"."
+    if case.get("isGreedy"):
+        kept = []
+        while True:
+            kept.append(b"x" * 50_000_000)
+            time.sleep(0.05)
     result = {"archive": "film.wacz", "archiveSHA256": hashlib.sha256(archive).hexdigest(), "file": "out/media.mp4",
         "fileSize": len(FILM), "mediaType": "video/mp4", "fileName": f"{name}.mp4", "title": name, "genre": "unknown",
         **case.get("changes", {})}

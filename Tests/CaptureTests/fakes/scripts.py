@@ -1,5 +1,6 @@
 """What the fake yt-dlp does: `script(download, Failure)`, which returns the exit code, or raises `Failure`."""
 
+import contextlib
 import json
 import os
 import signal
@@ -53,6 +54,28 @@ def stubborn(download, failure):
             busy(download, failure)
         except OSError:  # Its reader is gone.
             time.sleep(0.2)
+
+
+def greedy(download, failure):
+    """Takes more and more memory."""
+    kept = []
+    if download.start():
+        while True:
+            kept.append(b"x" * 50_000_000)
+            download.progress(1000, 200_000)
+            time.sleep(0.05)
+
+
+def fills(download, failure):
+    """Fills the disk with what doesn't come from the network, as joining large parts does."""
+    if download.start():
+        with open(os.path.join(download.temp, "joined.mp4"), "wb") as file:
+            while True:
+                with contextlib.suppress(OSError):
+                    file.write(b"x" * 4_000_000)
+                    file.flush()
+                download.progress(1000, 200_000)
+                time.sleep(0.02)
 
 
 def crash(download, failure):
@@ -283,6 +306,7 @@ def error(text):
 COOKIES = "Use --cookies-from-browser or --cookies for the authentication. See  https://github.com/yt-dlp/yt-dlp/wiki/FAQ"
 SCRIPTS = {
     "ok": ok, "ok-200k": ok, "slow": slow, "held": held, "busy": busy, "stall": stall, "stubborn": stubborn, "crash": crash,
+    "greedy": greedy, "fills": fills,
     "traceback": traceback, "sound": sound, "exit0-nofile": exit0_nofile, "exit0-silent": exit0_silent, "too-large": too_large, "empty": empty,
     "truncated": truncated, "not-media": not_media, "print-1gb": print_1gb, "print-1gb-line": print_1gb_line,
     "outside": outside, "nul-name": nul_name, "link": link, "folder": folder, "pipe": pipe, "bigtitle": bigtitle, "bigid": bigid, "strange": strange,
