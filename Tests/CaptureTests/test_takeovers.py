@@ -98,7 +98,7 @@ def test_files_left_by_a_tool_have_no_effect_on_another_user():
     user = pwd.getpwnam("nobody")
     as_user = [shutil.which("setpriv"), "--reuid", str(user.pw_uid), "--regid", str(user.pw_gid), "--clear-groups"]
     if not works(*as_user, CAPTURE_BINARY, "--version"):
-        pytest.skip(f"the user nobody can't run {CAPTURE_BINARY}")
+        pytest.skip(f"the user 'nobody' can't run {CAPTURE_BINARY}")
     # Only root can look into pytest's folders.
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
